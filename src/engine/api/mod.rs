@@ -1,0 +1,4 @@
+//! The API server: REST in, REST out, no clock of its own.
+
+pub mod message;
+pub mod status;

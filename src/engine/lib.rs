@@ -1,0 +1,11 @@
+//! OperatorScope's engine: a cluster as one pure state machine.
+//!
+//! `World::submit` takes commands, `World::step` takes one wake off the agenda and answers with
+//! typed records. No clock, no randomness from outside, no web: a run is a value.
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod ids;
+pub mod object;
+pub mod rng;
+pub mod time;
