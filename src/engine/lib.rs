@@ -5,7 +5,11 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod command;
+pub mod event;
 pub mod ids;
 pub mod object;
+pub mod process;
 pub mod rng;
+pub mod scene;
 pub mod time;
