@@ -1,0 +1,3 @@
+//! Schemas of custom resources: parsing, pruning, defaulting, validation.
+
+pub mod field;
