@@ -1,3 +1,5 @@
 //! Schemas of custom resources: parsing, pruning, defaulting, validation.
 
 pub mod field;
+pub mod pattern;
+pub mod structural;
