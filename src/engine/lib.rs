@@ -13,3 +13,4 @@ pub mod process;
 pub mod rng;
 pub mod scene;
 pub mod time;
+pub mod workqueue;
