@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// One thing done to the cluster from outside.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Command {
     /// `kubectl apply` of these objects, one after the other; a custom resource waits for its definition to be established.
@@ -91,7 +91,7 @@ pub enum Command {
 }
 
 /// A fault waiting for requests that match it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailNext {
     pub failure: Failure,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub type ProcessId = Arc<str>;
 
 /// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize)]
 pub struct Record {
     pub id: EventId,
     pub at: SimTime,
@@ -23,7 +23,7 @@ pub struct Record {
 }
 
 /// A message on its way: where it is at an instant is a function of that instant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize)]
 pub struct Message {
     pub id: MessageId,
     pub from: ProcessId,
@@ -36,7 +36,7 @@ pub struct Message {
 }
 
 /// What a message is, in the words drawn on its pill.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize)]
 pub enum Carries {
     /// `verb` is Kubernetes' own: get, list, watch, create, update, patch, delete, deletecollection.
     Request {
@@ -64,7 +64,7 @@ pub enum Carries {
 }
 
 /// One write that the store took.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize)]
 pub struct Write {
     pub revision: u64,
     pub kind: WatchEventType,
@@ -92,7 +92,7 @@ pub struct InformerId {
 }
 
 /// What was done to a work queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum QueueOp {
     /// A new ticket on the rail.
     Added,
@@ -115,7 +115,7 @@ pub enum QueueOp {
 }
 
 /// A work queue as it stands after an operation; long parts are cut to [`QUEUE_SHOWN_MAX`] keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct QueueShot {
     pub len: usize,
     pub ready: Vec<Key>,
@@ -140,7 +140,7 @@ pub enum Phase {
 }
 
 /// How a reconcile ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Outcome {
     Done,
     RequeueAfter(Span),
@@ -158,7 +158,7 @@ pub enum ProcessState {
 }
 
 /// Every kind of thing that can be recorded.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize)]
 pub enum Event {
     Commanded {
         command: Arc<Command>,

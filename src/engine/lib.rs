@@ -4,11 +4,17 @@
 //! typed records. No clock, no randomness from outside, no web: a run is a value.
 #![forbid(unsafe_code)]
 
+pub mod agenda;
 pub mod api;
 pub mod command;
 pub mod event;
+pub mod fault;
 pub mod ids;
+pub mod knobs;
+pub mod log;
+pub mod network;
 pub mod object;
+pub mod outside;
 pub mod process;
 pub mod rng;
 pub mod scene;

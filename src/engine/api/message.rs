@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The HTTP method of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     Get,
@@ -18,14 +18,14 @@ pub enum Method {
 }
 
 /// Who asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct User {
     pub name: Arc<str>,
     pub groups: Vec<Arc<str>>,
 }
 
 /// A body as the client sent it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub enum Body {
     Empty,
     /// Already parsed: what the model's own clients send.
@@ -35,7 +35,7 @@ pub enum Body {
 }
 
 /// One HTTP request. `query` keeps order and duplicates; values are percent-decoded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Request {
     pub method: Method,
     pub path: String,
@@ -82,7 +82,7 @@ impl Request {
 }
 
 /// One stage of the server that a request went through, kept for the stage on the page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct StageStep {
     pub stage: Stage,
     /// The object as it left the stage, when the stage changed it.
@@ -92,7 +92,7 @@ pub struct StageStep {
 }
 
 /// The stages in the order a write passes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Stage {
     Authenticate,
     Authorize,
@@ -105,7 +105,7 @@ pub enum Stage {
 }
 
 /// The answer to one request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Response {
     pub code: u16,
     pub body: Arc<Value>,
@@ -142,7 +142,7 @@ impl From<ApiStatus> for Response {
 }
 
 /// The kind of a watch event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum WatchEventType {
     Added,
@@ -153,7 +153,7 @@ pub enum WatchEventType {
 }
 
 /// One line of a watch stream.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct WatchEvent {
     #[serde(rename = "type")]
     pub kind: WatchEventType,

@@ -1,0 +1,95 @@
+//! The way between processes and the server: every message has a departure and an arrival.
+//!
+//! Divergence from Kubernetes: one latency for all connections, with jitter drawn per sender; no bandwidth.
+
+use crate::api::message::{Request, Response, WatchEvent};
+use crate::event::{Carries, Message, ProcessId};
+use crate::ids::{MessageId, WatchId};
+use crate::rng::Rng;
+use crate::time::{SimTime, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What a message brings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Payload {
+    Request(Arc<Request>),
+    Response(Response),
+    Watch(WatchId, WatchEvent),
+    /// The server ended the stream.
+    WatchEnd(WatchId),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flight {
+    pub message: Arc<Message>,
+    pub payload: Payload,
+}
+
+/// Messages on their way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    next: u64,
+    seed: Rng,
+    jitter: BTreeMap<ProcessId, Rng>,
+    flight: BTreeMap<MessageId, Flight>,
+    /// Processes that cannot reach the server, nor be reached.
+    pub partitioned: BTreeSet<ProcessId>,
+}
+
+/// How long messages take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    pub latency: Span,
+    /// Up to this share of the latency is added, in percent.
+    pub jitter_percent: u64,
+}
+
+impl Network {
+    #[must_use]
+    pub fn new(seed: Rng) -> Self {
+        Network { next: 1, seed, jitter: BTreeMap::new(), flight: BTreeMap::new(), partitioned: BTreeSet::new() }
+    }
+
+    /// Puts a message on its way, not to arrive before `not_before`.
+    pub fn send(
+        &mut self,
+        envelope: (ProcessId, ProcessId, SimTime),
+        pace: Pace,
+        not_before: SimTime,
+        what: (Carries, Payload, bool),
+    ) -> Arc<Message> {
+        let (from, to, sent_at) = envelope;
+        let (carries, payload, background) = what;
+        let id = MessageId(self.next);
+        self.next += 1;
+        let extra = pace.latency.0 * pace.jitter_percent / 100;
+        let jitter = if extra == 0 {
+            0
+        } else {
+            let seed = &self.seed;
+            self.jitter.entry(from.clone()).or_insert_with(|| seed.fork(&from)).below(extra + 1)
+        };
+        let deliver_at = (sent_at + pace.latency + Span(jitter)).max(not_before);
+        let message = Arc::new(Message { id, from, to, sent_at, deliver_at, carries, background });
+        self.flight.insert(id, Flight { message: message.clone(), payload });
+        message
+    }
+
+    /// Takes a message off the network, at its end or because it is lost.
+    pub fn take(&mut self, id: MessageId) -> Option<Flight> {
+        self.flight.remove(&id)
+    }
+
+    /// Watch events still on their way.
+    #[must_use]
+    pub fn of_watch(&self, watch: WatchId) -> Vec<MessageId> {
+        let carries = |f: &Flight| matches!(&f.payload, Payload::Watch(w, _) | Payload::WatchEnd(w) if *w == watch);
+        self.flight.iter().filter(|(_, f)| carries(f)).map(|(id, _)| *id).collect()
+    }
+
+    #[must_use]
+    pub fn cut_between(&self, message: &Message) -> bool {
+        self.partitioned.contains(&message.from) || self.partitioned.contains(&message.to)
+    }
+}
