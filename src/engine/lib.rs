@@ -19,6 +19,7 @@ pub mod outside;
 pub mod process;
 pub mod rng;
 pub mod scene;
+pub mod store;
 pub mod time;
 pub mod workqueue;
 pub mod yaml;

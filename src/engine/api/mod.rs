@@ -1,5 +1,7 @@
 //! The API server: REST in, REST out, no clock of its own.
 
+pub mod kinds;
 pub mod message;
+pub mod route;
 pub mod schema;
 pub mod status;
