@@ -6,6 +6,7 @@
 
 pub mod agenda;
 pub mod api;
+pub mod client;
 pub mod command;
 pub mod event;
 pub mod fault;
