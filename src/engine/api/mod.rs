@@ -1,7 +1,10 @@
 //! The API server: REST in, REST out, no clock of its own.
 
+pub mod apply;
 pub mod kinds;
 pub mod message;
+pub mod patch;
+pub mod rbac;
 pub mod route;
 pub mod schema;
 pub mod status;

@@ -1,0 +1,4 @@
+//! Who owns which field, and what an apply makes of that.
+
+pub mod set;
+pub mod typed;
