@@ -36,12 +36,6 @@ pub enum Life {
     Send,
     /// The person at the keyboard: the next step of a kubectl command.
     Kubectl,
-    /// The elector's timer.
-    Election,
-    /// The event recorder's timer.
-    Events,
-    /// A connection of the process was cut.
-    WatchCut(InformerId),
 }
 
 /// A wake with what led to it.
@@ -59,7 +53,9 @@ pub struct Entry {
 /// Wakes in the order they will be taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agenda {
-    entries: BTreeMap<(SimTime, u64), Entry>,
+    /// Commands go before everything else of their instant, so that a replay with all commands known beforehand
+    /// takes them at the same place.
+    entries: BTreeMap<(SimTime, bool, u64), Entry>,
     next: u64,
     /// Entries that are not background, so that "quiet" is a look and not a search.
     foreground: usize,
@@ -68,19 +64,43 @@ pub struct Agenda {
 impl Agenda {
     pub fn push(&mut self, at: SimTime, entry: Entry) {
         self.foreground += usize::from(!entry.background);
-        self.entries.insert((at, self.next), entry);
+        let ordinary = !matches!(entry.wake, Wake::Command(_));
+        self.entries.insert((at, ordinary, self.next), entry);
         self.next += 1;
     }
 
+    /// Strikes out the commands booked for later than `at`.
+    pub fn drop_commands_after(&mut self, at: SimTime) {
+        let dropped: Vec<_> = self
+            .entries
+            .iter()
+            .filter(|((due, ..), e)| *due > at && matches!(e.wake, Wake::Command(_)))
+            .map(|(slot, _)| *slot)
+            .collect();
+        for slot in dropped {
+            self.entries.remove(&slot);
+            self.foreground -= 1;
+        }
+    }
+
     pub fn pop(&mut self) -> Option<(SimTime, Entry)> {
-        let ((at, _), entry) = self.entries.pop_first()?;
+        let ((at, ..), entry) = self.entries.pop_first()?;
         self.foreground -= usize::from(!entry.background);
         Some((at, entry))
     }
 
     #[must_use]
     pub fn next_at(&self) -> Option<SimTime> {
-        self.entries.first_key_value().map(|((at, _), _)| *at)
+        self.entries.first_key_value().map(|((at, ..), _)| *at)
+    }
+
+    /// When something other than housekeeping happens next.
+    #[must_use]
+    pub fn next_foreground_at(&self) -> Option<SimTime> {
+        if self.foreground == 0 {
+            return None;
+        }
+        self.entries.iter().find(|(_, e)| !e.background).map(|((at, ..), _)| *at)
     }
 
     /// Nothing but housekeeping is left to happen.

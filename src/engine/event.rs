@@ -19,6 +19,10 @@ pub struct Record {
     /// The record that led to this one; 0 for none.
     pub cause: EventId,
     pub trace: TraceId,
+    /// Housekeeping such as lease renewal, left out of the calm view.
+    pub background: bool,
+    /// Hash of everything recorded up to and including this record.
+    pub hash: u64,
     pub event: Event,
 }
 

@@ -16,6 +16,7 @@ pub mod log;
 pub mod manifest;
 pub mod network;
 pub mod object;
+pub mod operators;
 pub mod outside;
 pub mod process;
 pub mod rng;

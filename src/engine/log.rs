@@ -59,6 +59,8 @@ pub struct Log {
     /// What the next record names as its cause.
     pub cause: EventId,
     pub trace: TraceId,
+    /// Set while housekeeping is being done: what it leads to is housekeeping too.
+    pub background: bool,
     records: Vec<Record>,
 }
 
@@ -66,9 +68,10 @@ impl Log {
     /// Writes a record and answers its number.
     pub fn emit(&mut self, event: Event) -> EventId {
         self.last.0 += 1;
-        let record = Record { id: self.last, at: self.now, cause: self.cause, trace: self.trace, event };
-        record.hash(&mut self.hash);
-        self.records.push(record);
+        let (id, at, cause, trace) = (self.last, self.now, self.cause, self.trace);
+        (id, at, cause, trace, &event).hash(&mut self.hash);
+        let (background, hash) = (self.background, self.hash.0);
+        self.records.push(Record { id, at, cause, trace, background, hash, event });
         self.last
     }
 

@@ -76,6 +76,12 @@ impl Network {
         message
     }
 
+    /// Whom a message on its way is for.
+    #[must_use]
+    pub fn addressee(&self, id: MessageId) -> Option<&ProcessId> {
+        self.flight.get(&id).map(|f| &f.message.to)
+    }
+
     /// Takes a message off the network, at its end or because it is lost.
     pub fn take(&mut self, id: MessageId) -> Option<Flight> {
         self.flight.remove(&id)

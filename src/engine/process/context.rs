@@ -48,6 +48,8 @@ pub enum Stop {
     Failed(String),
     /// Not to be retried.
     Terminal(String),
+    /// The code ran into a bug that the framework recovers from.
+    Panicked(String),
 }
 
 impl From<ApiStatus> for Stop {

@@ -106,6 +106,10 @@ pub trait Caches {
     fn list(&self, gvr: &Gvr, namespace: &str) -> Vec<Object>;
     /// Objects that name this uid in an ownerReference, in key order.
     fn owned_by(&self, gvr: &Gvr, uid: &str) -> Vec<Object>;
+    /// A read asked for a collection that is not cached yet, so what was answered does not count.
+    fn missed(&self) -> bool {
+        false
+    }
 }
 
 /// A controller: logic without state. State lives in [`Memory`], the caches and the queue.

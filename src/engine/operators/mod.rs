@@ -1,0 +1,21 @@
+//! Operators that live in the model. Their code is what learners read, beside the same logic in Go, Rust and Python.
+
+pub mod kitchen;
+pub mod redis;
+mod support;
+
+use crate::process::controller::Controller;
+use std::sync::Arc;
+
+/// Names under which scenarios ask for operators.
+pub const NAMES: [&str; 2] = ["kitchen", "redis"];
+
+/// The operator called `name`.
+#[must_use]
+pub fn named(name: &str) -> Option<Arc<dyn Controller>> {
+    match name {
+        "kitchen" => Some(Arc::new(kitchen::Kitchen)),
+        "redis" => Some(Arc::new(redis::Redis)),
+        _ => None,
+    }
+}

@@ -1,0 +1,226 @@
+//! A controller at work: its queue, its workers, and the events that feed them.
+
+use super::context::{Action, Stop};
+use super::controller::{Controller, Handler, Notice, Predicate, QueueKind, Source};
+use super::core::Core;
+use super::memory::Memory;
+use super::port::{Notified, Ports};
+use super::queueing::Queueing;
+use super::worker::{Pass, Run, Workers};
+use crate::agenda::Life;
+use crate::api::message::{Request, Response, WatchEventType};
+use crate::event::{ControllerId, Event, InformerId, ProcessId};
+use crate::ids::{Key, MessageId};
+use crate::object::{Object, ObjectView};
+use crate::time::SimTime;
+use std::sync::Arc;
+
+/// Priority of what only a first list or a resync brought (controller-runtime `handler.LowPriority`).
+const LOW_PRIORITY: i64 = -100;
+
+/// One controller of a process.
+#[derive(Clone)]
+pub struct Runner {
+    id: ControllerId,
+    logic: Arc<dyn Controller>,
+    sources: Arc<[Source]>,
+    waits_for: Vec<InformerId>,
+    queue: Queueing,
+    workers: Workers,
+    memory: Memory,
+    /// All caches were synced once: workers may begin.
+    started: bool,
+    queue_armed: Option<SimTime>,
+    get_booked: bool,
+}
+
+impl Runner {
+    #[must_use]
+    pub fn new(process: &ProcessId, logic: Arc<dyn Controller>, core: &Core) -> Self {
+        let id = ControllerId { process: process.clone(), controller: logic.name().into() };
+        let queue = Queueing::new(id.clone(), logic.queue() == QueueKind::Priority, core);
+        let workers = Workers::new(worker_count(&id, &*logic, core));
+        Runner {
+            id,
+            sources: logic.sources().into(),
+            logic,
+            waits_for: Vec::new(),
+            queue,
+            workers,
+            memory: Memory::default(),
+            started: false,
+            queue_armed: None,
+            get_booked: false,
+        }
+    }
+
+    pub fn depend_on(&mut self, informer: InformerId) {
+        self.waits_for.push(informer);
+    }
+
+    pub fn retune(&mut self, core: &Core) {
+        self.workers.resize(worker_count(&self.id, &*self.logic, core));
+    }
+
+    #[must_use]
+    pub fn queue(&self) -> &Queueing {
+        &self.queue
+    }
+    #[must_use]
+    pub fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    /// An informer called this controller's handler.
+    pub fn notify(&mut self, notified: &Notified, ports: &Ports, core: &mut Core) {
+        let Some(source) = self.sources.get(notified.source).cloned() else { return };
+        core.resume(notified.origin);
+        let notice = &notified.notice;
+        self.logic.observe(&source.gvr, notice, &mut self.memory);
+        let keys = if passes(&source.predicates, notice) { self.keys(&source, notice, ports) } else { Vec::new() };
+        core.log.chain(Event::Notified {
+            controller: self.id.clone(),
+            resource: source.gvr.group_resource(),
+            kind: kind_of(notice),
+            key: notice.object().key(),
+            enqueued: keys.clone().into(),
+        });
+        let priority = if is_quiet(notice) { LOW_PRIORITY } else { 0 };
+        for key in keys {
+            self.queue.add(core, &key, priority);
+        }
+    }
+
+    fn keys(&mut self, source: &Source, notice: &Notice, ports: &Ports) -> Vec<Key> {
+        match &source.handler {
+            Handler::ForObject => vec![notice.object().key()],
+            Handler::ForOwner { group, kind, any_owner } => {
+                let mut keys = owners(notice.object(), group, kind, *any_owner);
+                if let Notice::Update { old, .. } = notice {
+                    keys.extend(owners(old, group, kind, *any_owner));
+                }
+                keys.sort();
+                keys.dedup();
+                keys
+            }
+            Handler::Map => self.logic.map(&source.gvr, notice, ports, &mut self.memory),
+        }
+    }
+
+    pub fn queue_timer(&mut self, core: &mut Core) {
+        self.queue_armed = None;
+        self.queue.advance(core);
+    }
+
+    /// Sets the timers and wakes the workers that have something to do.
+    pub fn arm(&mut self, ports: &Ports, life: u32, core: &mut Core) {
+        if !self.started && self.waits_for.iter().all(|id| ports.handled_first_list(id)) {
+            self.started = true;
+            for key in self.logic.initial_keys() {
+                self.queue.add(core, &key, 0);
+            }
+        }
+        if let Some(due) = self.queue.next_deadline()
+            && self.queue_armed.is_none_or(|armed| due < armed)
+        {
+            self.queue_armed = Some(due);
+            core.wake_process(due, &self.id.process, life, Life::QueueTimer(self.id.controller.clone()));
+        }
+        if self.started && !self.get_booked && self.queue.has_work() && self.workers.idle().is_some() {
+            self.get_booked = true;
+            let now = core.now();
+            core.wake_process(now, &self.id.process, life, Life::WorkerGet(self.id.controller.clone()));
+        }
+    }
+
+    /// An idle worker takes the next key.
+    pub fn take_key(&mut self, life: u32, core: &mut Core) {
+        self.get_booked = false;
+        let Some(worker) = self.workers.idle() else { return };
+        let Some((key, priority)) = self.queue.get(core) else { return };
+        let (controller, shown) = (self.id.clone(), key.clone());
+        core.log.chain(Event::Started { controller, worker, key: shown });
+        self.workers.start(worker, Run::new(key, priority, core));
+        let at = core.now() + core.knobs.millis("reconcileMs");
+        core.wake_process(at, &self.id.process, life, Life::WorkerRun(self.id.controller.clone(), worker));
+    }
+
+    /// Runs a pass; answers the requests it wants to send.
+    pub fn run(&mut self, worker: u32, ports: &Ports, core: &mut Core) -> Vec<Request> {
+        let Some(run) = self.workers.run(worker) else { return Vec::new() };
+        let at = (&self.id, worker);
+        let (logic, memory) = (&*self.logic, &mut self.memory);
+        match run.pass(at, logic, ports, memory, core) {
+            Pass::Ask(requests) => {
+                run.await_answers(requests.len());
+                requests
+            }
+            Pass::Blocked => Vec::new(),
+            Pass::Ended(result) => self.end(worker, result, core),
+        }
+    }
+
+    fn end(&mut self, worker: u32, result: Result<Action, Stop>, core: &mut Core) -> Vec<Request> {
+        if let Some(run) = self.workers.take(worker) {
+            run.finish((&self.id, worker), result, &mut self.queue, core);
+        }
+        Vec::new()
+    }
+
+    pub fn departed(&mut self, worker: u32, slot: usize, message: MessageId) {
+        if let Some(run) = self.workers.run(worker) {
+            run.sent(slot, message);
+        }
+    }
+
+    pub fn answered(&mut self, worker: u32, slot: usize, response: Response, life: u32, core: &mut Core) {
+        let Some(run) = self.workers.run(worker) else { return };
+        if run.answered(slot, response) {
+            core.resume(run.origin());
+            let now = core.now();
+            core.wake_process(now, &self.id.process, life, Life::WorkerRun(self.id.controller.clone(), worker));
+        }
+    }
+}
+
+fn worker_count(id: &ControllerId, logic: &dyn Controller, core: &Core) -> u32 {
+    let own = &*id.process == "operator";
+    if own { u32::try_from(core.knobs.get("workers")).unwrap_or(1) } else { logic.workers() }
+}
+
+fn kind_of(notice: &Notice) -> WatchEventType {
+    match notice {
+        Notice::Add { .. } => WatchEventType::Added,
+        Notice::Update { .. } => WatchEventType::Modified,
+        Notice::Delete { .. } => WatchEventType::Deleted,
+    }
+}
+
+/// Brought by a first list, a relist or a resync, not by a change.
+fn is_quiet(notice: &Notice) -> bool {
+    match notice {
+        Notice::Add { initial, .. } => *initial,
+        Notice::Update { old, new } => old.resource_version() == new.resource_version(),
+        Notice::Delete { .. } => false,
+    }
+}
+
+fn owners(object: &Object, group: &str, kind: &str, any_owner: bool) -> Vec<Key> {
+    let wanted = |r: &&serde_json::Value| {
+        let gvk = crate::ids::Gvk::parse(r.text(&["apiVersion"]), r.kind());
+        *gvk.group == *group && *gvk.kind == *kind && (any_owner || r.at(&["controller"]) == Some(&true.into()))
+    };
+    let name = |r: &serde_json::Value| Key::new(object.namespace(), r.text(&["name"]));
+    object.owner_references().iter().filter(wanted).map(name).collect()
+}
+
+/// All predicates let the event through. They judge updates only, as in controller-runtime.
+fn passes(predicates: &[Predicate], notice: &Notice) -> bool {
+    let Notice::Update { old, new } = notice else { return true };
+    predicates.iter().all(|predicate| match predicate {
+        Predicate::GenerationChanged => old.generation() != new.generation(),
+        Predicate::LabelChanged => old.at(&["metadata", "labels"]) != new.at(&["metadata", "labels"]),
+        Predicate::AnnotationChanged => old.at(&["metadata", "annotations"]) != new.at(&["metadata", "annotations"]),
+        Predicate::ResourceVersionChanged => old.resource_version() != new.resource_version(),
+    })
+}
