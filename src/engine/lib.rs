@@ -20,6 +20,7 @@ pub mod operators;
 pub mod outside;
 pub mod process;
 pub mod rng;
+pub mod scenario;
 pub mod scene;
 pub mod store;
 pub mod time;
