@@ -22,6 +22,7 @@ pub mod process;
 pub mod rng;
 pub mod scenario;
 pub mod scene;
+pub mod share;
 pub mod store;
 pub mod time;
 pub mod workqueue;
