@@ -137,7 +137,7 @@ impl ListPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallError {
     /// The server refused.
-    Status(ApiStatus),
+    Status(Box<ApiStatus>),
     /// There is no server at the address.
     ConnectionRefused,
     /// The connection broke, or the name did not resolve, or the answer took too long.
@@ -147,6 +147,11 @@ pub enum CallError {
 }
 
 impl CallError {
+    #[must_use]
+    pub fn status(status: ApiStatus) -> Self {
+        CallError::Status(Box::new(status))
+    }
+
     /// A version that is too old: `Expired`, or `Gone` from old servers.
     #[must_use]
     pub fn is_expired(&self) -> bool {

@@ -423,12 +423,12 @@ impl Reflector {
     fn read(&mut self, stream: &Stream, event: &WatchEvent) -> Result<(), CallError> {
         let error = if event.kind == WatchEventType::Error {
             let code = event.object.get("code").and_then(Value::as_u64).unwrap_or(500);
-            CallError::Status(ApiStatus::from_body(u16::try_from(code).unwrap_or(500), &event.object))
+            CallError::status(ApiStatus::from_body(u16::try_from(code).unwrap_or(500), &event.object))
         } else {
             match self.decode.filter(|_| event.kind != WatchEventType::Bookmark).map(|decode| decode(&event.object)) {
                 Some(Err(why)) => {
                     let why = format!("unable to decode an event from the watch stream: {why}");
-                    CallError::Status(ApiStatus::internal(why))
+                    CallError::status(ApiStatus::internal(why))
                 }
                 _ => return Ok(()),
             }
