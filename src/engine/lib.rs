@@ -8,6 +8,7 @@ pub mod agenda;
 pub mod api;
 pub mod client;
 pub mod command;
+pub mod controller;
 pub mod event;
 pub mod fault;
 pub mod ids;

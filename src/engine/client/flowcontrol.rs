@@ -32,7 +32,7 @@ impl FlowControl {
         match u64::try_from(micro_qps) {
             Err(_) => FlowControl::Unlimited,
             Ok(0) => Self::limited(Rate::per_second(DEFAULT_QPS), burst),
-            Ok(micro) => Self::limited(Rate(micro), burst),
+            Ok(micro) => Self::limited(Rate::micro(micro), burst),
         }
     }
 

@@ -3,23 +3,46 @@
 //! Guarantees: a call is charged at once, also when it has to wait, so waits add up and keep their order; a bucket
 //! never holds more than its burst.
 //!
-//! Divergence from Kubernetes: the real bucket counts in floats; this one counts in 10⁻¹² tokens and rounds waits to
-//! a microsecond.
+//! Divergence from Kubernetes: the real bucket counts in floats; this one counts in parts of a token that make both
+//! decimal rates and one token in five minutes exact, and rounds waits to a microsecond.
 
 use crate::time::{SimTime, Span};
 use serde::{Deserialize, Serialize};
 
 /// One token in the unit the bucket counts in.
-const TOKEN: i128 = 1_000_000_000_000;
+const TOKEN: i128 = 300_000_000_000_000;
+/// A millionth of a token a second, in units a microsecond.
+const MICRO_QPS: u64 = 300;
 
-/// A rate in millionths of a token a second, so that fractions such as 0.5 stay exact.
+/// A rate, in units a microsecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rate(pub u64);
+pub struct Rate(u64);
 
 impl Rate {
     #[must_use]
     pub const fn per_second(n: u64) -> Self {
-        Rate(n.saturating_mul(1_000_000))
+        Rate::micro(n.saturating_mul(1_000_000))
+    }
+
+    /// From millionths of a token a second, so that fractions such as 0.5 stay exact.
+    #[must_use]
+    pub const fn micro(qps: u64) -> Self {
+        Rate(qps.saturating_mul(MICRO_QPS))
+    }
+
+    /// One token in each `span`.
+    #[must_use]
+    pub const fn one_in(span: Span) -> Self {
+        match (TOKEN as u64).checked_div(span.0) {
+            Some(units) => Rate(units),
+            None => Rate(u64::MAX),
+        }
+    }
+
+    /// In millionths of a token a second.
+    #[must_use]
+    pub const fn micro_qps(self) -> u64 {
+        self.0 / MICRO_QPS
     }
 }
 
