@@ -363,7 +363,7 @@ fn notice(notification: Notification) -> Notice {
 }
 
 fn failure(status: ApiStatus) -> CallError {
-    if status.code == 0 { CallError::Network(status.message) } else { CallError::Status(status) }
+    if status.code == 0 { CallError::Network(status.message) } else { CallError::status(status) }
 }
 
 impl Caches for Ports {
