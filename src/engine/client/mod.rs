@@ -10,3 +10,5 @@ pub mod handler;
 pub mod indexer;
 pub mod informer;
 pub mod reflector;
+#[cfg(test)]
+mod tests;

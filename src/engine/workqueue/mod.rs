@@ -11,6 +11,8 @@ pub mod delaying;
 pub mod metrics;
 pub mod priority;
 pub mod rate_limiter;
+#[cfg(test)]
+mod tests;
 
 use crate::ids::Key;
 use crate::time::{SimTime, Span};
