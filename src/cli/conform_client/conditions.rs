@@ -5,7 +5,7 @@ use engine::controller::conditions::{Condition, condition_is, find_condition, re
 use serde_json::{Value, json};
 
 pub fn play(input: &Value) -> Result<Value, String> {
-    let mut conditions = list(input, "conditions").to_vec();
+    let mut conditions: Vec<Value> = list(input, "conditions").iter().map(typed).collect();
     let mut seconds: u64 = 0;
     let mut steps = Vec::new();
     for op in list(input, "ops").iter().map(Op::of) {
@@ -26,6 +26,17 @@ pub fn play(input: &Value) -> Result<Value, String> {
         steps.push(json!({"result": result, "conditions": conditions}));
     }
     Ok(json!({"steps": steps}))
+}
+
+/// A condition as the real code reads it: texts that are absent are empty.
+fn typed(given: &Value) -> Value {
+    let mut condition = given.clone();
+    for field in ["type", "status", "reason", "message"] {
+        if let Some(map) = condition.as_object_mut() {
+            map.entry(field).or_insert_with(|| json!(""));
+        }
+    }
+    condition
 }
 
 fn condition(spec: &Value) -> Condition {

@@ -1,6 +1,6 @@
 //! Kind `flowcontrol`.
 
-use super::read::{at, list, micro_qps, micros, ms_at, number, span, text};
+use super::read::{at, list, micros, ms_at, number, span, text};
 use engine::client::flowcontrol::FlowControl;
 use engine::workqueue::bucket::Rate;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ pub fn play(input: &Value) -> Result<Value, String> {
     let burst = |spec: &Value| u32::try_from(number(spec, "burst")).unwrap_or(0);
     let config = input.get("rest_config");
     let mut control = match config {
-        Some(config) => FlowControl::from_config(micro_qps(config, "qps"), burst(config)),
-        None => FlowControl::limited(Rate::micro(u64::try_from(micro_qps(input, "qps")).unwrap_or(0)), burst(input)),
+        Some(config) => FlowControl::from_config(nano_qps(config), burst(config)),
+        None => FlowControl::limited(Rate::nano(u64::try_from(nano_qps(input)).unwrap_or(0)), burst(input)),
     };
     let mut outcome = json!({});
     if config.is_some() {
@@ -39,4 +39,10 @@ pub fn play(input: &Value) -> Result<Value, String> {
     }
     outcome["grants"] = json!(grants);
     Ok(outcome)
+}
+
+/// Client settings hold the rate as a `float32`, which shows in long waits.
+fn nano_qps(spec: &Value) -> i64 {
+    let qps = spec.get("qps").and_then(Value::as_f64).unwrap_or(0.0) as f32;
+    (f64::from(qps) * 1_000_000_000.0).round() as i64
 }

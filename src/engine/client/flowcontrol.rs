@@ -25,14 +25,14 @@ impl FlowControl {
         FlowControl::Limited(TokenBucket::new(rate, burst))
     }
 
-    /// From the settings of a client: 0 is not set, a negative rate is no limit. The rate is in millionths a second.
+    /// From the settings of a client: 0 is not set, a negative rate is no limit. The rate is in milliardths a second.
     #[must_use]
-    pub fn from_config(micro_qps: i64, burst: u32) -> Self {
+    pub fn from_config(nano_qps: i64, burst: u32) -> Self {
         let burst = if burst == 0 { DEFAULT_BURST } else { burst };
-        match u64::try_from(micro_qps) {
+        match u64::try_from(nano_qps) {
             Err(_) => FlowControl::Unlimited,
             Ok(0) => Self::limited(Rate::per_second(DEFAULT_QPS), burst),
-            Ok(micro) => Self::limited(Rate::micro(micro), burst),
+            Ok(nano) => Self::limited(Rate::nano(nano), burst),
         }
     }
 

@@ -44,12 +44,12 @@ pub fn set_condition(list: &mut Vec<Value>, condition: &Condition, now: &str) ->
         return true;
     };
     let mut changed = false;
-    if put(existing, "status", &json!(condition.status)) {
+    if put(existing, "status", &condition.status) {
         existing.insert("lastTransitionTime".to_string(), json!(time));
         changed = true;
     }
-    changed |= put(existing, "reason", &json!(condition.reason));
-    changed |= put(existing, "message", &json!(condition.message));
+    changed |= put(existing, "reason", &condition.reason);
+    changed |= put(existing, "message", &condition.message);
     changed | put_generation(existing, condition.observed_generation)
 }
 
@@ -80,11 +80,12 @@ fn render(condition: &Condition, time: &str) -> Value {
     rendered
 }
 
-fn put(map: &mut Map<String, Value>, field: &str, value: &Value) -> bool {
-    if map.get(field) == Some(value) {
+fn put(map: &mut Map<String, Value>, field: &str, value: &str) -> bool {
+    // An absent text is an empty one.
+    if map.get(field).and_then(Value::as_str).unwrap_or("") == value {
         return false;
     }
-    map.insert(field.to_string(), value.clone());
+    map.insert(field.to_string(), json!(value));
     true
 }
 

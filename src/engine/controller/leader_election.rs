@@ -166,7 +166,11 @@ impl Elector {
     pub fn stop(&mut self, now: SimTime) {
         match self.mode {
             Mode::Acquiring { .. } => self.end(),
-            Mode::Renewing { .. } | Mode::Holding(_) => self.leave(now),
+            Mode::Renewing { .. } => {
+                self.report();
+                self.leave(now);
+            }
+            Mode::Holding(_) => self.leave(now),
             Mode::Off | Mode::Releasing(_) | Mode::Ended => {}
         }
     }

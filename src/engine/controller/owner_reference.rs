@@ -33,8 +33,8 @@ impl Owner {
     }
 
     fn is(&self, reference: &Value) -> bool {
-        let group = |api_version| group_version(api_version).map(|(group, _)| group);
-        group(reference.text(&["apiVersion"])) == group(&self.api_version)
+        let groups = group_version(reference.text(&["apiVersion"])).zip(group_version(&self.api_version));
+        groups.is_some_and(|((theirs, _), (own, _))| theirs == own)
             && reference.kind() == self.kind
             && reference.text(&["name"]) == self.name
     }

@@ -30,6 +30,12 @@ impl Rate {
         Rate(qps.saturating_mul(MICRO_QPS))
     }
 
+    /// From milliardths of a token a second, as fine as the `float32` rates of client settings.
+    #[must_use]
+    pub const fn nano(qps: u64) -> Self {
+        Rate((qps as u128 * MICRO_QPS as u128 / 1_000) as u64)
+    }
+
     /// One token in each `span`.
     #[must_use]
     pub const fn one_in(span: Span) -> Self {
