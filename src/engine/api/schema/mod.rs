@@ -1,5 +1,7 @@
 //! Schemas of custom resources: parsing, pruning, defaulting, validation.
 
 pub mod field;
+pub mod format;
+pub mod names;
 pub mod pattern;
 pub mod structural;

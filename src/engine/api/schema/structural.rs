@@ -188,7 +188,7 @@ fn parse_at(schema: &Value, depth: usize) -> Result<Arc<Structural>, String> {
         type_: Type::parse(text("type")),
         additional: additional(map.get("additionalProperties"), depth)?,
         items: map.get("items").filter(|v| v.is_object()).map(|v| parse_at(v, depth + 1)).transpose()?,
-        default: map.get("default").cloned(),
+        default: map.get("default").filter(|v| !v.is_null()).cloned(),
         nullable: flag("nullable"),
         preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
         embedded_resource: flag("x-kubernetes-embedded-resource"),
