@@ -3,5 +3,8 @@
 pub mod field;
 pub mod format;
 pub mod names;
+pub mod number;
 pub mod pattern;
+pub mod ratchet;
 pub mod structural;
+pub mod validate;
