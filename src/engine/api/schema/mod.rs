@@ -1,5 +1,6 @@
 //! Schemas of custom resources: parsing, pruning, defaulting, validation.
 
+pub mod cel;
 pub mod field;
 pub mod format;
 pub mod names;

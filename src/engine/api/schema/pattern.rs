@@ -47,6 +47,12 @@ impl Pattern {
     pub fn found_in(&self, value: &str) -> bool {
         self.regex.as_ref().is_none_or(|r| r.is_match(value))
     }
+
+    /// The first `limit` matches in `value`.
+    #[must_use]
+    pub fn finds<'t>(&self, value: &'t str, limit: usize) -> Vec<&'t str> {
+        self.regex.iter().flat_map(|r| r.find_iter(value)).take(limit).map(|m| m.as_str()).collect()
+    }
 }
 
 impl fmt::Debug for Pattern {
