@@ -221,10 +221,10 @@ pub fn remove(value: &Value, gone: &Set, schema: Schema) -> Option<Value> {
                     continue;
                 }
                 let kept = match gone.below(&element) {
-                    Some(below) => remove(child, &below, member(schema, name)).unwrap_or(Value::Null),
-                    None => child.clone(),
+                    Some(below) => remove(child, &below, member(schema, name)),
+                    None => Some(child.clone()),
                 };
-                out.insert(name.clone(), kept);
+                out.extend(kept.map(|kept| (name.clone(), kept)));
             }
             (!out.is_empty()).then_some(Value::Object(out))
         }
@@ -239,7 +239,7 @@ pub fn remove(value: &Value, gone: &Set, schema: Schema) -> Option<Value> {
                     continue;
                 }
                 match gone.below(&name) {
-                    Some(below) => out.push(remove(item, &below, items(schema)).unwrap_or(Value::Null)),
+                    Some(below) => out.extend(remove(item, &below, items(schema))),
                     None => out.push(item.clone()),
                 }
             }
@@ -432,12 +432,12 @@ mod tests {
     }
 
     #[test]
-    fn removing_every_item_leaves_null() {
+    fn a_list_that_lost_every_item_goes_too() {
         let s = schema();
         let gone = fields_of(&json!({"spec": {"hosts": ["a"]}}), Some(&s));
         assert_eq!(
             remove(&json!({"spec": {"hosts": ["a"], "size": 1}}), &gone, Some(&s)),
-            Some(json!({"spec": {"hosts": null, "size": 1}}))
+            Some(json!({"spec": {"size": 1}}))
         );
     }
 }
