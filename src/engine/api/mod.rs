@@ -3,8 +3,11 @@
 pub mod apply;
 pub mod kinds;
 pub mod message;
+pub mod meta;
 pub mod patch;
 pub mod rbac;
 pub mod route;
 pub mod schema;
+pub mod selector;
+pub mod server;
 pub mod status;
