@@ -1,15 +1,31 @@
+//! `operatorscope`: the model without a browser. One file a subcommand.
+
 mod conform_client;
+mod link;
+mod serve;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+const USAGE: &str = "\
+operatorscope link URL                   decode a share link to a scenario document
+operatorscope conform PATH               play recorded conformance cases
+operatorscope serve DIR [--port N]       serve a folder on 127.0.0.1";
+
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["conform", path] => conform_client::run(Path::new(path)),
-        _ => {
-            println!("operatorscope conform PATH");
-            ExitCode::FAILURE
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = args.split_first().map_or(("help", &[][..]), |(c, rest)| (c.as_str(), rest));
+    let result = match (command, rest) {
+        ("link", _) => link::link(rest),
+        ("serve", _) => serve::serve(rest),
+        ("conform", [path]) => Ok(conform_client::run(Path::new(path))),
+        _ => Err(USAGE.to_string()),
+    };
+    match result {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
         }
     }
 }
