@@ -28,7 +28,8 @@ pub fn check(ast: Ast, variables: &[(&str, Type)]) -> Result<Checked, String> {
     let scope = variables.iter().map(|(name, ty)| (Arc::from(*name), ty.clone())).collect();
     let types = vec![Type::Dyn; ast.nodes.len()];
     let globals = variables.len();
-    let mut checker = Checker { ast, types, scope, globals, bound: Vec::new(), trail: Vec::new(), mixed: 0, uses_old_self: false };
+    let mut checker =
+        Checker { ast, types, scope, globals, bound: Vec::new(), trail: Vec::new(), mixed: 0, uses_old_self: false };
     let root = checker.ast.root;
     checker.node(root)?;
     for at in 0..checker.types.len() {
@@ -208,14 +209,7 @@ impl Checker {
     }
 
     /// Finds the overloads the argument types allow; their common result is the type of the call.
-    fn overload(
-        &mut self,
-        name: &str,
-        method: bool,
-        args: &[Type],
-        signatures: &str,
-        chosen: &mut Vec<u16>,
-    ) -> Typed {
+    fn overload(&mut self, name: &str, method: bool, args: &[Type], signatures: &str, chosen: &mut Vec<u16>) -> Typed {
         let mut result: Option<Type> = None;
         let mut first = None;
         for (at, text) in signatures.split(' ').enumerate() {
@@ -298,8 +292,10 @@ impl Checker {
         let (mut key, mut value) = (Type::Param(fresh), Type::Param(fresh + 1));
         for (k, v, optional) in entries {
             let ty = self.node(*k)?;
-            if !matches!(self.resolve(&ty), Type::Bool | Type::Int | Type::Uint | Type::String | Type::Dyn | Type::Param(_))
-            {
+            if !matches!(
+                self.resolve(&ty),
+                Type::Bool | Type::Int | Type::Uint | Type::String | Type::Dyn | Type::Param(_)
+            ) {
                 return Err(format!("unsupported map key type '{}'", self.settle(&ty).name()));
             }
             key = self.joined(key, ty)?;
@@ -326,11 +322,9 @@ impl Checker {
         match self.join(&known, &next) {
             Some(ty) => Ok(ty),
             None if self.mixed > 0 => Ok(Type::Dyn),
-            None => Err(format!(
-                "expected type '{}' but found '{}'",
-                self.settle(&known).name(),
-                self.settle(&next).name()
-            )),
+            None => {
+                Err(format!("expected type '{}' but found '{}'", self.settle(&known).name(), self.settle(&next).name()))
+            }
         }
     }
 

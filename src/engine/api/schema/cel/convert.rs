@@ -117,7 +117,11 @@ fn expected(kind: &str) -> Value {
 /// A JSON value as the schema node declares it. What does not fit becomes an error that shows when it is read.
 pub fn from_json(json: &Json, decl: &Decl) -> Value {
     if json.is_null() {
-        return if decl.nullable { Value::Null } else { broken("invalid data, got null for schema with nullable=false") };
+        return if decl.nullable {
+            Value::Null
+        } else {
+            broken("invalid data, got null for schema with nullable=false")
+        };
     }
     match &decl.shape {
         Shape::Dyn => match json {
@@ -136,9 +140,9 @@ pub fn from_json(json: &Json, decl: &Decl) -> Value {
             _ => expected("array"),
         },
         Shape::Map(value) => match json {
-            Json::Object(map) => Value::map(
-                map.iter().map(|(k, v)| (MapKey::Str(k.as_str().into()), from_json(v, value))).collect(),
-            ),
+            Json::Object(map) => {
+                Value::map(map.iter().map(|(k, v)| (MapKey::Str(k.as_str().into()), from_json(v, value))).collect())
+            }
             _ => expected("object"),
         },
         Shape::Object(object) => match json {

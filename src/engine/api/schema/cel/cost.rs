@@ -50,6 +50,8 @@ const LIST_COST: u64 = 10;
 const MAP_COST: u64 = 30;
 /// cel `MaxNameFormatRegexSize` by the factor for regular expressions.
 const FORMAT_COST: u64 = 32;
+/// Longest text of a number, a boolean or a point in time.
+const SCALAR_TEXT_MAX: u64 = 64;
 /// cel `MaxFormatSize`.
 const FORMAT_SIZE: u64 = 64;
 
@@ -179,7 +181,8 @@ impl<'a> Coster<'a> {
             return Some(size);
         }
         match &self.ast.nodes[id] {
-            Node::Literal(Value::Type(_)) => {}
+            // The name of a type is taken for a variable, and so has the size of `self`.
+            Node::Literal(Value::Type(_)) => return Some(Size { min: 0, max: self.root.max }),
             Node::Literal(value) => return Some(Size::fixed(value.size())),
             Node::List(items) => return Some(Size::fixed(items.len() as u64)),
             Node::Map(entries) => return Some(Size::fixed(entries.len() as u64)),
@@ -294,18 +297,21 @@ impl<'a> Coster<'a> {
                 let texts = matches!(ty(0), Type::List(item) if matches!(**item, Type::String | Type::Bytes));
                 allocating(size(0).times(size(0)), if texts { 21 } else { 20 })
             }
-            Fun::SetsContains | Fun::SetsIntersects => (size(0).max.saturating_mul(size(1).max).saturating_add(1), None),
-            Fun::SetsEquivalent => {
-                (size(0).max.saturating_mul(size(1).max).saturating_mul(2).saturating_add(1), None)
+            Fun::SetsContains | Fun::SetsIntersects => {
+                (size(0).max.saturating_mul(size(1).max).saturating_add(1), None)
             }
+            Fun::SetsEquivalent => (size(0).max.saturating_mul(size(1).max).saturating_mul(2).saturating_add(1), None),
             Fun::FormatText => (whole(), None),
-            Fun::Quote => (whole(), Some(Size { min: size(0).min + 2, max: size(0).max.saturating_mul(2).saturating_add(2) })),
+            Fun::Quote => {
+                (whole(), Some(Size { min: size(0).min + 2, max: size(0).max.saturating_mul(2).saturating_add(2) }))
+            }
             Fun::ToBytes if matches!(ty(0), Type::String) => {
                 (whole(), Some(Size { min: size(0).min, max: size(0).max.saturating_mul(4) }))
             }
             Fun::ToString if matches!(ty(0), Type::Bytes) => {
                 (whole(), Some(Size { min: size(0).min / 4, max: size(0).max }))
             }
+            Fun::ToString if ty(0).is_scalar() => (1, Some(Size { min: 1, max: SCALAR_TEXT_MAX })),
             Fun::StartsWith | Fun::EndsWith => (traversal(size(1).max), None),
             Fun::In if !matches!(ty(1), Type::Map(..)) => (size(1).max, None),
             Fun::Contains => (traversal(size(0).max).saturating_mul(traversal(size(1).max)), None),

@@ -9,9 +9,7 @@ use super::functions::{FORMATS, Fun};
 use super::net::{self, Cidr, Url};
 use super::quantity::Quantity;
 use super::semver::Semver;
-use super::value::{
-    Failure, MapKey, Outcome, Value, compare, concat, contains, equal, fail, no_overload,
-};
+use super::value::{Failure, ListKind, MapKey, Outcome, Value, compare, concat, contains, equal, fail, no_overload};
 use super::{formats, lists, strings, time};
 use crate::api::schema::pattern::Pattern;
 use std::cmp::Ordering;
@@ -233,7 +231,8 @@ impl<'a> Run<'a> {
     /// Charged before the work is done, so that nothing large is built first.
     fn charge_call(&mut self, fun: Fun, args: &[Value]) -> Outcome<()> {
         let size = |at: usize| args.get(at).map_or(0, Value::size);
-        let texts = || args.iter().filter(|a| matches!(a, Value::Str(_) | Value::Bytes(_))).map(Value::size).sum::<u64>();
+        let texts =
+            || args.iter().filter(|a| matches!(a, Value::Str(_) | Value::Bytes(_))).map(Value::size).sum::<u64>();
         let cost = match fun {
             Fun::Matches | Fun::Find | Fun::FindAll => traversal(size(0) + 1).saturating_mul(size(1).div_ceil(4)),
             Fun::Contains | Fun::IndexOf | Fun::LastIndexOf if matches!(args[0], Value::Str(_)) => {
@@ -243,7 +242,7 @@ impl<'a> Run<'a> {
                 let growth = size(2).saturating_mul(size(0) / size(1).max(1) + 1);
                 traversal(size(0)) * 2 + traversal(growth)
             }
-            Fun::Equals | Fun::NotEquals => traversal(weight(&args[0]).min(weight(&args[1]))),
+            Fun::Equals | Fun::NotEquals => compared(&args[0], &args[1]),
             Fun::In | Fun::IndexOf | Fun::LastIndexOf | Fun::IsSorted | Fun::Sum | Fun::Min | Fun::Max | Fun::Join => {
                 args.iter().map(weight).sum()
             }
@@ -257,6 +256,7 @@ impl<'a> Run<'a> {
                 _ => 0,
             },
             Fun::FormatText => args.iter().map(weight).sum(),
+            Fun::Add if united(args) => traversal(size(0).saturating_mul(size(1))),
             Fun::Add => args.iter().map(|a| traversal(weight(a))).sum(),
             _ => traversal(texts()),
         };
@@ -351,6 +351,18 @@ fn weigh(value: &Value, left: &mut u64) {
         Value::Optional(Some(part)) => inner(part),
         _ => {}
     }
+}
+
+/// The cost of an equality. What weighs more than a call may cost is not begun at all.
+fn compared(a: &Value, b: &Value) -> u64 {
+    let lighter = weight(a).min(weight(b));
+    let whole = if united(&[a.clone(), b.clone()]) { a.size().saturating_mul(b.size()) } else { lighter };
+    if lighter > CALL_COST_MAX { lighter } else { traversal(whole) }
+}
+
+/// Lists that compare and add item by item, each with all of the other.
+fn united(args: &[Value]) -> bool {
+    args.iter().any(|a| matches!(a, Value::List(l) if l.kind != ListKind::Atomic))
 }
 
 fn unwrap(value: Value) -> Outcome<Option<Value>> {
@@ -459,20 +471,46 @@ fn apply(fun: Fun, args: &[Value]) -> Outcome {
         (Fun::TypeOf, [v]) => Ok(Value::Type(v.type_of())),
         (Fun::Dyn, [v]) => Ok(v.clone()),
         (
-            Fun::ToInt | Fun::ToUint | Fun::ToDouble | Fun::ToString | Fun::ToBytes | Fun::ToBool | Fun::ToTimestamp
+            Fun::ToInt
+            | Fun::ToUint
+            | Fun::ToDouble
+            | Fun::ToString
+            | Fun::ToBytes
+            | Fun::ToBool
+            | Fun::ToTimestamp
             | Fun::ToDuration,
             [v],
         ) => super::convert::convert(fun, v),
         (
-            Fun::FullYear | Fun::Month | Fun::DayOfYear | Fun::DayOfMonth | Fun::Date | Fun::DayOfWeek | Fun::Hours
-            | Fun::Minutes | Fun::Seconds | Fun::Milliseconds,
+            Fun::FullYear
+            | Fun::Month
+            | Fun::DayOfYear
+            | Fun::DayOfMonth
+            | Fun::Date
+            | Fun::DayOfWeek
+            | Fun::Hours
+            | Fun::Minutes
+            | Fun::Seconds
+            | Fun::Milliseconds,
             _,
         ) => time::accessor(fun, args),
         (Fun::IndexOf | Fun::LastIndexOf, [Value::List(_), ..]) => lists::call(fun, args),
         (
-            Fun::StartsWith | Fun::EndsWith | Fun::Contains | Fun::CharAt | Fun::IndexOf | Fun::LastIndexOf
-            | Fun::LowerAscii | Fun::UpperAscii | Fun::Replace | Fun::Split | Fun::Join | Fun::Substring | Fun::Trim
-            | Fun::FormatText | Fun::Quote,
+            Fun::StartsWith
+            | Fun::EndsWith
+            | Fun::Contains
+            | Fun::CharAt
+            | Fun::IndexOf
+            | Fun::LastIndexOf
+            | Fun::LowerAscii
+            | Fun::UpperAscii
+            | Fun::Replace
+            | Fun::Split
+            | Fun::Join
+            | Fun::Substring
+            | Fun::Trim
+            | Fun::FormatText
+            | Fun::Quote,
             _,
         ) => strings::call(fun, args),
         (Fun::SetsContains | Fun::SetsEquivalent | Fun::SetsIntersects, [Value::List(a), Value::List(b)]) => {
@@ -614,4 +652,3 @@ pub fn arithmetic(fun: Fun, a: &Value, b: &Value) -> Outcome {
         _ => time::arithmetic(fun, a, b),
     }
 }
-

@@ -42,7 +42,8 @@ fn subdomain(text: &str) -> bool {
     let label = |part: &str| {
         let bytes = part.as_bytes();
         let plain = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-        bytes.first().is_some_and(plain) && bytes.last().is_some_and(plain)
+        bytes.first().is_some_and(plain)
+            && bytes.last().is_some_and(plain)
             && bytes.iter().all(|b| plain(b) || *b == b'-')
     };
     text.len() <= SUBDOMAIN_MAX && text.split('.').all(label)

@@ -141,7 +141,9 @@ impl<'a> Lexer<'a> {
         }
         let text = &self.text[start..self.at];
         if float {
-            return super::numbers::parse_double(text).map(Literal::Double).ok_or_else(|| "invalid double literal".into());
+            return super::numbers::parse_double(text)
+                .map(Literal::Double)
+                .ok_or_else(|| "invalid double literal".into());
         }
         let parsed = if hex { u64::from_str_radix(&text[2..], 16) } else { text.parse() };
         let unsigned = matches!(self.peek_byte(0), b'u' | b'U');

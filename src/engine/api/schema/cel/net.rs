@@ -181,11 +181,7 @@ impl Cidr {
         let (value, width) = number(self.ip);
         let shift = u32::from(width - self.bits);
         let value = value.checked_shr(shift).unwrap_or(0).checked_shl(shift).unwrap_or(0);
-        let ip = if width == 32 {
-            IpAddr::V4(Ipv4Addr::from(value as u32))
-        } else {
-            IpAddr::V6(Ipv6Addr::from(value))
-        };
+        let ip = if width == 32 { IpAddr::V4(Ipv4Addr::from(value as u32)) } else { IpAddr::V6(Ipv6Addr::from(value)) };
         Cidr { ip, bits: self.bits }
     }
 

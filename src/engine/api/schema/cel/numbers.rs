@@ -85,7 +85,14 @@ fn plain(digits: &str, point: i32) -> String {
 /// Prints with a fixed count of decimals, half away from zero on the shortest digits.
 pub fn format_fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
-        return if value.is_nan() { "NaN" } else if value > 0.0 { "Infinity" } else { "-Infinity" }.to_string();
+        return if value.is_nan() {
+            "NaN"
+        } else if value > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .to_string();
     }
     let (digits, point) = digits(value);
     let text = round_digits(&digits, point, point + decimals as i32);

@@ -20,9 +20,8 @@ const NANO: i32 = -9;
 /// Digits upstream's fast path can hold (`maxInt64Factors`).
 const FAST_DIGITS: i32 = 18;
 
-const DECIMAL: [(&str, i32); 10] = [
-    ("", 0), ("n", -9), ("u", -6), ("m", -3), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18),
-];
+const DECIMAL: [(&str, i32); 10] =
+    [("", 0), ("n", -9), ("u", -6), ("m", -3), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
 enum Suffix {

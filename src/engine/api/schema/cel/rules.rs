@@ -159,7 +159,11 @@ impl Compiler<'_> {
         if rule.rule.trim().is_empty() {
             errors.push(FieldError::required(at("rule"), "rule is not specified"));
         } else if !rule.message.is_empty() && message.is_empty() {
-            errors.push(FieldError::invalid_text(at("message"), &rule.message, "message must be non-empty if specified"));
+            errors.push(FieldError::invalid_text(
+                at("message"),
+                &rule.message,
+                "message must be non-empty if specified",
+            ));
         } else if has_line_break(message) {
             errors.push(FieldError::invalid_text(at("message"), &rule.message, "message must not contain line breaks"));
         } else if has_line_break(rule.rule.trim()) && message.is_empty() {
@@ -227,7 +231,8 @@ impl Compiler<'_> {
         self.judge(&program, decl, times, &at, "estimated rule cost");
         if program.uses_old_self {
             if let Some(list) = &place.uncorrelatable {
-                let detail = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");
+                let detail =
+                    format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");
                 self.errors.push(FieldError::invalid_text(at, &rule.rule, detail));
             }
         } else if rule.optional_old_self {
@@ -269,7 +274,8 @@ impl Compiler<'_> {
         }
         for (cost, path) in std::mem::take(&mut self.expensive) {
             if cost > 0 {
-                let detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+                let detail =
+                    "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
                 self.errors.push(FieldError::forbidden(path, detail));
             }
         }
@@ -281,16 +287,13 @@ impl Compiler<'_> {
 /// True for an error that says a rule is too expensive; a schema that is unchanged is not judged by it again.
 #[must_use]
 pub fn is_cost_error(error: &FieldError) -> bool {
-    error.kind == ErrorKind::Forbidden && (error.detail.contains("exceeds budget") || error.detail.contains("exceeding cost"))
+    error.kind == ErrorKind::Forbidden
+        && (error.detail.contains("exceeds budget") || error.detail.contains("exceeding cost"))
 }
 
 fn over_budget(what: &str, cost: u64, limit: u64) -> String {
     let tenths = u128::from(cost) * 10 / u128::from(limit);
-    let factor = if tenths > 1000 {
-        "more than 100x".to_string()
-    } else {
-        format!("{}.{}x", tenths / 10, tenths % 10)
-    };
+    let factor = if tenths > 1000 { "more than 100x".to_string() } else { format!("{}.{}x", tenths / 10, tenths % 10) };
     format!(
         "{what} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, maxProperties, and \
          maxLength where arrays, maps, and strings are declared)"

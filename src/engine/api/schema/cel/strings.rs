@@ -259,4 +259,3 @@ pub fn sets(fun: Fun, a: &[Value], b: &[Value]) -> Outcome {
         }
     }))
 }
-

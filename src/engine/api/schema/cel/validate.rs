@@ -43,7 +43,11 @@ pub fn blocked_notice() -> FieldError {
 pub fn blocks(error: &FieldError) -> bool {
     matches!(
         error.kind,
-        ErrorKind::Required | ErrorKind::NotSupported | ErrorKind::TooLong | ErrorKind::TooMany | ErrorKind::TypeInvalid
+        ErrorKind::Required
+            | ErrorKind::NotSupported
+            | ErrorKind::TooLong
+            | ErrorKind::TooMany
+            | ErrorKind::TypeInvalid
     )
 }
 
