@@ -36,11 +36,38 @@ impl Num {
 }
 
 fn float_value(f: f64) -> Value {
-    if f.fract() == 0.0 && f.abs() < 1e21 && fits_i64(f) { Value::from(f as i64) } else { Value::from(f) }
+    if f.fract() == 0.0 && f.abs() < 1e21 && fits_i64(f) {
+        Value::from(f as i64)
+    } else {
+        Value::from(f)
+    }
 }
 
 fn fits_i64(f: f64) -> bool {
     f.fract() == 0.0 && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f)
+}
+
+/// Largest magnitude at which a float is written without an exponent.
+const PLAIN_MAX: f64 = 1e21;
+
+/// Rewrites whole floats as the integers they are written as: what was sent as `2.0` or `1e3` is stored as `2` and
+/// `1000`, and read back as a whole number.
+pub fn settle(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let f = number.as_f64().unwrap_or(0.0);
+            if f.fract() == 0.0 && f.abs() < PLAIN_MAX {
+                if fits_i64(f) {
+                    *value = Value::from(f as i64);
+                } else if (0.0..18_446_744_073_709_551_616.0).contains(&f) {
+                    *value = Value::from(f as u64);
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(settle),
+        Value::Object(map) => map.values_mut().for_each(settle),
+        _ => {}
+    }
 }
 
 /// Largest magnitude at which every whole float is an exact integer.
@@ -161,7 +188,11 @@ impl NumberCheck<'_> {
 }
 
 fn native_or_float(value: Num, native: bool) -> Num {
-    if native { value } else { Num::Float(value.as_f64()) }
+    if native {
+        value
+    } else {
+        Num::Float(value.as_f64())
+    }
 }
 
 fn integer_fits(value: Num, format: &str) -> bool {
@@ -179,7 +210,11 @@ fn integer_fits(value: Num, format: &str) -> bool {
 
 /// Cuts a float to an integer as the server's hardware does: whatever does not fit becomes the smallest integer.
 fn go_int(f: f64) -> i64 {
-    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f) { f as i64 } else { i64::MIN }
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f) {
+        f as i64
+    } else {
+        i64::MIN
+    }
 }
 
 #[cfg(test)]
@@ -213,6 +248,13 @@ mod tests {
         assert!(faults(Checks::default(), "integer", "", Num::Float(1e18)).is_empty());
         assert_eq!(faults(Checks::default(), "integer", "", Num::Float(9_223_372_036_854_775_808.0)).len(), 1);
         assert_eq!(faults(Checks::default(), "number", "float", Num::Float(1e300)).len(), 1);
+    }
+
+    #[test]
+    fn a_whole_float_is_stored_as_an_integer() {
+        let mut value = serde_json::json!([2.0, 1e3, 1.5, 1e300, -4.0]);
+        settle(&mut value);
+        assert_eq!(value, serde_json::json!([2, 1000, 1.5, 1e300, -4]));
     }
 
     #[test]
