@@ -14,6 +14,7 @@ pub mod event;
 pub mod fault;
 pub mod ids;
 pub mod knobs;
+pub mod kubectl;
 pub mod library;
 pub mod log;
 pub mod manifest;
