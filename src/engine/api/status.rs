@@ -70,6 +70,27 @@ impl ApiStatus {
         let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
         Self::new(409, "Conflict", message).about(resource, name)
     }
+    /// The answer to an address nobody serves.
+    #[must_use]
+    pub fn page_not_found() -> Self {
+        Self::new(404, "NotFound", "the server could not find the requested resource")
+    }
+    /// A read of a revision that the store has not reached.
+    #[must_use]
+    pub fn too_large_revision(wanted: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
+        let cause = Cause {
+            reason: "ResourceVersionTooLarge".to_string(),
+            message: "Too large resource version".to_string(),
+            field: String::new(),
+        };
+        ApiStatus { causes: vec![cause], retry_after_s: Some(1), ..Self::new(504, "Timeout", message) }
+    }
+    /// An error the server has no reason word for.
+    #[must_use]
+    pub fn plain(why: impl Into<String>) -> Self {
+        Self::new(500, "", why)
+    }
     #[must_use]
     pub fn internal(why: impl std::fmt::Display) -> Self {
         Self::new(500, "InternalError", format!("Internal error occurred: {why}"))

@@ -1,0 +1,143 @@
+//! What every write ends with: validation was passed, the object goes to the store in the storage version, and is
+//! read back for the answer.
+
+use super::call::Call;
+use super::read::{present, shape};
+use super::{ApiServer, Outcome};
+use crate::api::apply;
+use crate::api::crd::convert;
+use crate::api::message::Stage;
+use crate::api::meta;
+use crate::api::resource::{Resource, Source};
+use crate::api::schema::{self, field::FieldError};
+use crate::ids::Key;
+use crate::object::{Object, ObjectView};
+use crate::store::{HistoryEntry, Stored};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Faults of a new object.
+pub fn validate_create(resource: &Resource, new: &Value, warnings: &mut Vec<String>) -> Vec<FieldError> {
+    let mut errors = meta::validate(new, resource.namespaced, resource.names);
+    match &resource.source {
+        Source::BuiltIn(kind) => errors.extend((kind.hooks.validate)(new)),
+        Source::Custom(definition, version) => {
+            errors.extend(schema::validate_object(&definition.versions[*version], new, None, warnings));
+        }
+    }
+    errors
+}
+
+/// Faults of a change; `subresource` is empty or `status`.
+pub fn validate_update(resource: &Resource, new: &Value, old: &Value, status: bool, warnings: &mut Vec<String>) -> Vec<FieldError> {
+    let mut errors = meta::validate_update(new, old);
+    match &resource.source {
+        Source::BuiltIn(kind) if status => errors.extend((kind.hooks.validate_status)(new, old)),
+        Source::BuiltIn(kind) => errors.extend((kind.hooks.validate_update)(new, old)),
+        Source::Custom(definition, version) => {
+            errors.extend(meta::validate_update(new, old));
+            errors.extend(schema::validate_object(&definition.versions[*version], new, Some(old), warnings));
+        }
+    }
+    errors
+}
+
+/// The object as the store will hold it, with the number of the shape it is known to have.
+fn to_storage(resource: &Resource, value: Value) -> Outcome<(Value, u64)> {
+    let Source::Custom(definition, version) = &resource.source else { return Ok((value, 0)) };
+    let storage = definition.storage;
+    if *version == storage {
+        return Ok((value, definition.shape));
+    }
+    let mut value = convert::convert(definition, &definition.versions[storage].name, value)?;
+    shape(definition, storage, &mut value);
+    Ok((value, 0))
+}
+
+impl ApiServer {
+    /// Writes who owns which field.
+    pub(super) fn track(&self, call: &Call, live: Option<&Value>, new: &mut Value) {
+        let time = call.now.rfc3339();
+        let api_version = call.resource.api_version();
+        apply::track(live, new, &write_of(call, &api_version, &time));
+    }
+
+    /// Stores an object, unless it is what is stored already, and answers with what a reader now sees.
+    pub(super) fn put(&mut self, call: &mut Call, key: &Key, value: Value) -> Outcome<Object> {
+        let resource = call.resource.clone();
+        let (value, shape) = to_storage(&resource, value)?;
+        let id = resource.group_resource();
+        if let Some(stored) = self.store.get(&id, key) {
+            if *stored.object == value {
+                return present(&resource, stored);
+            }
+        }
+        if call.dry_run {
+            let stored = Stored { object: Arc::new(value), shape };
+            return present(&resource, &stored);
+        }
+        let before = call.snapshot(&value);
+        let entry = self.store.put(call.now, &id, key, value, shape, &call.request.user.name);
+        let stored = entry.commit.new.clone().map(|object| Stored { object, shape });
+        self.committed(entry);
+        let stored = stored.expect("a put always leaves an object");
+        call.passed(Stage::Store, before.as_ref(), &stored.object);
+        present(&resource, &stored)
+    }
+
+    /// Removes an object for good.
+    pub(super) fn remove(&mut self, call: &Call, key: &Key) {
+        if call.dry_run {
+            return;
+        }
+        let id = call.resource.group_resource();
+        if let Some(entry) = self.store.delete(call.now, &id, key, &call.request.user.name) {
+            self.committed(entry);
+        }
+    }
+
+    /// Everyone who waits for a commit learns of it.
+    pub(super) fn committed(&mut self, entry: HistoryEntry) {
+        let commit = entry.commit;
+        self.watches.note(&commit.resource);
+        if &*commit.resource.resource == "customresourcedefinitions" {
+            self.definition_changed(entry.at, &commit);
+        }
+        self.commits.push(commit);
+    }
+}
+
+/// What ownership needs to know of a call.
+pub fn write_of<'a>(call: &'a Call, api_version: &'a str, time: &'a str) -> apply::Write<'a> {
+    let reset: &[&str] = match (call.to_status(), call.resource.has_status) {
+        (true, _) => &["spec", "metadata"],
+        (false, true) => &["status"],
+        (false, false) => &[],
+    };
+    apply::Write {
+        manager: call.manager(),
+        api_version,
+        subresource: call.path.subresource,
+        time,
+        schema: None,
+        reset,
+    }
+}
+
+/// Whether two objects differ outside their metadata, and outside their status where that is a subresource.
+pub fn content_differs(resource: &Resource, a: &Value, b: &Value) -> bool {
+    let skipped = |name: &str| name == "metadata" || (name == "status" && resource.has_status);
+    let same = |a: &Value, b: &Value| {
+        let names = |v: &Value| v.as_object().map_or(0, |m| m.keys().filter(|n| !skipped(n)).count());
+        names(a) == names(b)
+            && a.as_object().into_iter().flatten().filter(|(n, _)| !skipped(n)).all(|(n, v)| b.get(n) == Some(v))
+    };
+    !same(a, b)
+}
+
+/// Whether an object may be removed by an update: it is dying, nothing holds it, and its time is up.
+pub fn ends_with(new: &Value, old: &Value) -> bool {
+    old.deleting()
+        && new.finalizers().is_empty()
+        && old.int(&["metadata", "deletionGracePeriodSeconds"]).is_none_or(|grace| grace == 0)
+}
