@@ -1,11 +1,13 @@
 //! The API server: REST in, REST out, no clock of its own.
 
 pub mod apply;
+pub mod crd;
 pub mod kinds;
 pub mod message;
 pub mod meta;
 pub mod patch;
 pub mod rbac;
+pub mod resource;
 pub mod route;
 pub mod schema;
 pub mod selector;

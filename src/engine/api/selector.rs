@@ -96,6 +96,27 @@ impl LabelSelector {
     }
 }
 
+impl std::fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let list = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(",");
+        for (index, (key, demand)) in self.requirements.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            match demand {
+                Demand::In(values) if values.len() == 1 => write!(f, "{key}={}", list(values))?,
+                Demand::In(values) => write!(f, "{key} in ({})", list(values))?,
+                Demand::NotIn(values) => write!(f, "{key} notin ({})", list(values))?,
+                Demand::Exists => write!(f, "{key}")?,
+                Demand::Absent => write!(f, "!{key}")?,
+                Demand::Greater(bound) => write!(f, "{key}>{bound}")?,
+                Demand::Less(bound) => write!(f, "{key}<{bound}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 fn split_outside_parentheses(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
     for (i, c) in text.char_indices() {

@@ -164,11 +164,11 @@ impl World {
             let write = Write {
                 revision: commit.revision,
                 kind: commit.kind,
-                resource: commit.resource,
-                key: commit.key,
-                old: commit.old,
-                new: commit.new,
-                user: commit.user,
+                resource: commit.resource.clone(),
+                key: commit.key.clone(),
+                old: commit.old.clone(),
+                new: commit.new.clone(),
+                user: commit.user.clone(),
             };
             self.core.log.chain(Event::Wrote { write: Arc::new(write) });
         }

@@ -73,9 +73,8 @@ fn owner_references(value: &mut Value, unknown: &mut Vec<String>) -> Result<bool
     let Some(list) = value.as_array_mut() else { return Ok(false) };
     for (i, item) in list.iter_mut().enumerate() {
         let Some(reference) = item.as_object_mut() else { return Ok(false) };
-        let known = |name: &str| {
-            matches!(name, "apiVersion" | "kind" | "name" | "uid" | "controller" | "blockOwnerDeletion")
-        };
+        let known =
+            |name: &str| matches!(name, "apiVersion" | "kind" | "name" | "uid" | "controller" | "blockOwnerDeletion");
         let extra: Vec<String> = reference.keys().filter(|k| !known(k)).cloned().collect();
         for name in extra {
             reference.remove(&name);
@@ -145,7 +144,8 @@ mod tests {
 
     #[test]
     fn what_is_empty_is_absent() {
-        let (meta, unknown) = read(json!({"labels": {}, "finalizers": null, "creationTimestamp": null, "uid": ""})).unwrap();
+        let (meta, unknown) =
+            read(json!({"labels": {}, "finalizers": null, "creationTimestamp": null, "uid": ""})).unwrap();
         assert_eq!((meta, unknown.len()), (json!({}), 0));
     }
 

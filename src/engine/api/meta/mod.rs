@@ -3,7 +3,7 @@
 mod decode;
 mod validate;
 
-pub use decode::{decode, dedup_owner_references};
+pub use decode::{decode, dedup_owner_references, with_revision};
 pub use validate::{label_value, qualified_name, validate, validate_update};
 
 use crate::object::{self, ObjectView};
@@ -49,7 +49,9 @@ pub fn of(object: &mut Value) -> &mut Map<String, Value> {
 /// Forgets what only the server may say about a new object.
 pub fn wipe_system_fields(object: &mut Value) {
     let meta = of(object);
-    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
+    for field in
+        ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"]
+    {
         meta.remove(field);
     }
 }

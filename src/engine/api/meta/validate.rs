@@ -257,8 +257,10 @@ mod tests {
 
     #[test]
     fn a_dying_object_takes_no_new_finalizer() {
-        let meta = |f: Value| json!({"metadata": {"name": "a", "resourceVersion": "1", "finalizers": f,
-            "deletionTimestamp": "2026-01-01T00:00:00Z"}});
+        let meta = |f: Value| {
+            json!({"metadata": {"name": "a", "resourceVersion": "1", "finalizers": f,
+            "deletionTimestamp": "2026-01-01T00:00:00Z"}})
+        };
         assert_eq!(validate_update(&meta(json!(["x/b"])), &meta(json!(["x/a"]))).len(), 1);
         assert_eq!(validate_update(&meta(json!(["x/a"])), &meta(json!(["y/b", "x/a"]))).len(), 0);
     }

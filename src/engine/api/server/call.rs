@@ -80,7 +80,8 @@ impl<'a> Call<'a> {
                 errors.push(FieldError::not_supported("fieldValidation", &Value::from(other), &known));
             }
         }
-        let dry: Vec<&str> = self.request.query.iter().filter(|(n, _)| n == "dryRun").map(|(_, v)| v.as_str()).collect();
+        let dry: Vec<&str> =
+            self.request.query.iter().filter(|(n, _)| n == "dryRun").map(|(_, v)| v.as_str()).collect();
         match dry.as_slice() {
             [] | [""] => {}
             ["All"] => self.dry_run = true,
@@ -92,7 +93,11 @@ impl<'a> Call<'a> {
         } else if manager.chars().any(char::is_control) {
             errors.push(FieldError::invalid_text("fieldManager", manager, "should only contain printable characters"));
         }
-        if errors.is_empty() { Ok(()) } else { Err(ApiStatus::invalid(self.options_kind(), "meta.k8s.io", "", &errors)) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(ApiStatus::invalid(self.options_kind(), "meta.k8s.io", "", &errors))
+        }
     }
 
     fn options_kind(&self) -> &'static str {

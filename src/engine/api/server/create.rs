@@ -13,8 +13,8 @@ use serde_json::Value;
 
 impl ApiServer {
     pub(super) fn create(&mut self, call: &mut Call) -> Outcome<Response> {
-        if let Some(kind) = call.resource.built_in_kind().filter(|k| k.virtual_only) {
-            return self.review(call, kind);
+        if call.resource.built_in_kind().is_some_and(|k| k.virtual_only) {
+            return self.review(call);
         }
         let mut new = self.body(call)?;
         place(call, &mut new)?;

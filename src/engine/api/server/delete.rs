@@ -76,7 +76,11 @@ impl DeleteOptions {
             }
         };
         options.old_style_orphan = orphan == Some(false);
-        if errors.is_empty() { Ok(options) } else { Err(ApiStatus::invalid("DeleteOptions", "meta.k8s.io", "", &errors)) }
+        if errors.is_empty() {
+            Ok(options)
+        } else {
+            Err(ApiStatus::invalid("DeleteOptions", "meta.k8s.io", "", &errors))
+        }
     }
 
     fn check(&self, call: &Call, live: &Object) -> Outcome<()> {

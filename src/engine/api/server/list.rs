@@ -55,10 +55,18 @@ fn selectable(resource: &Resource, path: &str) -> bool {
         }
         (_, "pods") => matches!(
             path,
-            "spec.nodeName" | "spec.restartPolicy" | "spec.schedulerName" | "spec.serviceAccountName" | "spec.hostNetwork"
-                | "status.phase" | "status.podIP" | "status.nominatedNodeName"
+            "spec.nodeName"
+                | "spec.restartPolicy"
+                | "spec.schedulerName"
+                | "spec.serviceAccountName"
+                | "spec.hostNetwork"
+                | "status.phase"
+                | "status.podIP"
+                | "status.nominatedNodeName"
         ),
-        (_, "events") => path.starts_with("involvedObject.") || matches!(path, "reason" | "type" | "source" | "reportingComponent"),
+        (_, "events") => {
+            path.starts_with("involvedObject.") || matches!(path, "reason" | "type" | "source" | "reportingComponent")
+        }
         (_, "namespaces") => path == "status.phase",
         (_, "nodes") => path == "spec.unschedulable",
         (_, "secrets") => path == "type",
@@ -106,7 +114,9 @@ impl Ask {
         let revision = match said {
             "" => 0,
             digits => digits.parse().map_err(|_| {
-                ApiStatus::bad_request(format!("Invalid value: {said:?}: strconv.ParseUint: parsing {said:?}: invalid syntax"))
+                ApiStatus::bad_request(format!(
+                    "Invalid value: {said:?}: strconv.ParseUint: parsing {said:?}: invalid syntax"
+                ))
             })?,
         };
         let limit = text("limit").parse::<i64>().unwrap_or(0).max(0) as usize;

@@ -13,6 +13,7 @@ mod body;
 mod bootstrap;
 mod call;
 mod create;
+mod definitions;
 mod delete;
 mod list;
 mod namespace;
@@ -20,6 +21,7 @@ mod patch;
 mod pod;
 mod read;
 mod registry;
+mod review;
 mod scale;
 mod update;
 mod watch;
@@ -137,7 +139,7 @@ impl ApiServer {
             (Method::Put | Method::Patch, false, _) => {
                 Err(ApiStatus::bad_request("the name of the object could not be determined: name must be provided"))
             }
-            (_, _, "" | "status" | "scale") if call.has_subresource() => {
+            _ if call.has_subresource() => {
                 Err(ApiStatus::method_not_allowed(&call.resource.group_resource(), call.verb()))
             }
             _ => Err(ApiStatus::page_not_found()),
@@ -164,8 +166,8 @@ impl ApiServer {
     }
 
     /// Takes what a watch has to say.
-    pub fn watch_events(&mut self, now: SimTime, watch: WatchId) -> Vec<WatchEvent> {
-        self.watches.take(watch, now, &self.store, &self.registry)
+    pub fn watch_events(&mut self, _now: SimTime, watch: WatchId) -> Vec<WatchEvent> {
+        self.watches.take(watch, &self.store)
     }
 
     pub fn close_watch(&mut self, watch: WatchId) {

@@ -33,7 +33,9 @@ impl Format {
         match media {
             "application/json-patch+json" => Ok(Format::Json),
             "application/merge-patch+json" => Ok(Format::Merge),
-            "application/strategic-merge-patch+json" if call.resource.built_in_kind().is_some() => Ok(Format::Strategic),
+            "application/strategic-merge-patch+json" if call.resource.built_in_kind().is_some() => {
+                Ok(Format::Strategic)
+            }
             "application/apply-patch+yaml" | "application/apply-patch+json" => Ok(Format::Apply),
             _ => Err(ApiStatus::new(
                 415,
@@ -62,7 +64,7 @@ impl ApiServer {
                 }
                 patch::json::apply(&live, &patch)?
             }
-            Format::Strategic => patch::strategic::apply(&live, &patch, &call.strategic_schema())?,
+            Format::Strategic => patch::strategic::apply(&live, &patch, &patch::strategic::PatchSchema::default())?,
             _ => {
                 let mut value = Value::clone(&live);
                 patch::merge::merge(&mut value, &patch);
@@ -125,7 +127,12 @@ impl ApiServer {
         let time = call.now.rfc3339();
         let api_version = call.resource.api_version();
         let write = write_of(call, &api_version, &time);
-        let mut new = apply::apply(live.as_deref().or(Some(&seed)).filter(|_| live.is_some()), config, &write, call.flag("force"))?;
+        let mut new = apply::apply(
+            live.as_deref().or(Some(&seed)).filter(|_| live.is_some()),
+            config,
+            &write,
+            call.flag("force"),
+        )?;
         let unknown = decode_patched(call, &mut new)?;
         report(call, &unknown, &[])?;
         match live {
@@ -160,9 +167,14 @@ impl ApiServer {
         }
         let id: GroupResource = call.resource.group_resource();
         match live {
-            Some(live) if !config.resource_version().is_empty() => check_revision(call, config.resource_version(), live),
+            Some(live) if !config.resource_version().is_empty() => {
+                check_revision(call, config.resource_version(), live)
+            }
             None if !config.uid().is_empty() => {
-                let why = format!("uid mismatch: the provided object specified uid {}, and no existing object was found", config.uid());
+                let why = format!(
+                    "uid mismatch: the provided object specified uid {}, and no existing object was found",
+                    config.uid()
+                );
                 Err(ApiStatus::conflict(&id, call.path.name, &why))
             }
             _ => Ok(()),

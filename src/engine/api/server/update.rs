@@ -61,11 +61,15 @@ impl ApiServer {
         }
         let said = new.resource_version().to_string();
         match said.as_str() {
-            "" | "0" if call.resource.unconditional_update || call.to_status() && call.resource.built_in_kind().is_some() => {
+            "" | "0"
+                if call.resource.unconditional_update
+                    || call.to_status() && call.resource.built_in_kind().is_some() =>
+            {
                 meta::keep(new, live, "resourceVersion");
             }
             "" | "0" => {
-                let error = FieldError::invalid("metadata.resourceVersion", &Value::from(0), "must be specified for an update");
+                let error =
+                    FieldError::invalid("metadata.resourceVersion", &Value::from(0), "must be specified for an update");
                 return Err(call.invalid(call.path.name, &[error]));
             }
             _ => check_revision(call, &said, live)?,

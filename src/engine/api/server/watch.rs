@@ -6,7 +6,6 @@
 use super::call::Call;
 use super::list::{Selection, lies_in, single_name};
 use super::read::present;
-use super::registry::Registry;
 use super::{ApiServer, Outcome};
 use crate::api::message::{Response, WatchEvent, WatchEventType};
 use crate::api::meta;
@@ -14,7 +13,7 @@ use crate::api::resource::Resource;
 use crate::api::schema::field::FieldError;
 use crate::api::status::ApiStatus;
 use crate::ids::{GroupResource, WatchId};
-use crate::object::{Object, ObjectView};
+use crate::object::Object;
 use crate::rng::Rng;
 use crate::store::{HistoryEntry, Store, Stored};
 use crate::time::{SimTime, Span};
@@ -102,7 +101,7 @@ impl Watches {
         }
     }
 
-    pub fn take(&mut self, id: WatchId, _now: SimTime, store: &Store, _registry: &Registry) -> Vec<WatchEvent> {
+    pub fn take(&mut self, id: WatchId, store: &Store) -> Vec<WatchEvent> {
         self.dirty.remove(&id);
         let Some(watch) = self.open.get_mut(&id) else { return Vec::new() };
         let mut events: Vec<WatchEvent> = watch.first.drain(..).collect();
@@ -182,7 +181,8 @@ impl Watch {
         if annotations.as_object().is_some_and(|a| !a.is_empty()) {
             metadata["annotations"] = annotations;
         }
-        let object = json!({"apiVersion": self.resource.api_version(), "kind": &*self.resource.kind, "metadata": metadata});
+        let object =
+            json!({"apiVersion": self.resource.api_version(), "kind": &*self.resource.kind, "metadata": metadata});
         WatchEvent { kind: WatchEventType::Bookmark, object: Arc::new(object) }
     }
 }
@@ -200,14 +200,23 @@ fn check(call: &Call) -> Outcome<()> {
     let forbidden = |field: &str, why: &str| FieldError::forbidden(field, why);
     if initial.is_some() {
         if matched.is_empty() {
-            errors.push(forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+            errors.push(forbidden(
+                "resourceVersionMatch",
+                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            ));
         } else if matched != "NotOlderThan" {
             let known = ["NotOlderThan"];
             errors.push(FieldError::not_supported("resourceVersionMatch", &Value::from(matched), &known));
-            errors.push(forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+            errors.push(forbidden(
+                "resourceVersionMatch",
+                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            ));
         }
     } else if !matched.is_empty() {
-        errors.push(forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+        errors.push(forbidden(
+            "resourceVersionMatch",
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+        ));
     }
     if !text("continue").is_empty() {
         errors.push(forbidden("continue", "continue is forbidden for watch"));
@@ -222,7 +231,9 @@ impl ApiServer {
         let said = call.request.param("resourceVersion").unwrap_or("");
         let revision: u64 = match said {
             "" => 0,
-            digits => digits.parse().map_err(|_| ApiStatus::plain(format!("strconv.ParseUint: parsing {digits:?}: invalid syntax")))?,
+            digits => digits
+                .parse()
+                .map_err(|_| ApiStatus::plain(format!("strconv.ParseUint: parsing {digits:?}: invalid syntax")))?,
         };
         let name = single_name(call, &selection);
         let initial = call.request.param("sendInitialEvents").map(|v| v == "true");

@@ -5,7 +5,7 @@ use super::call::Call;
 use super::read::{present, shape};
 use super::{ApiServer, Outcome};
 use crate::api::apply;
-use crate::api::crd::convert;
+use crate::api::crd::{Version, convert};
 use crate::api::message::Stage;
 use crate::api::meta;
 use crate::api::resource::{Resource, Source};
@@ -22,21 +22,39 @@ pub fn validate_create(resource: &Resource, new: &Value, warnings: &mut Vec<Stri
     match &resource.source {
         Source::BuiltIn(kind) => errors.extend((kind.hooks.validate)(new)),
         Source::Custom(definition, version) => {
-            errors.extend(schema::validate_object(&definition.versions[*version], new, None, warnings));
+            validate_custom(&definition.versions[*version], new, None, &mut errors, warnings);
         }
     }
     errors
 }
 
+fn validate_custom(
+    version: &Version,
+    new: &Value,
+    old: Option<&Value>,
+    errors: &mut Vec<FieldError>,
+    warnings: &mut Vec<String>,
+) {
+    if let Some(schema) = &version.schema {
+        schema::validate_custom(schema, &version.rules, new, old, errors, warnings);
+    }
+}
+
 /// Faults of a change; `subresource` is empty or `status`.
-pub fn validate_update(resource: &Resource, new: &Value, old: &Value, status: bool, warnings: &mut Vec<String>) -> Vec<FieldError> {
+pub fn validate_update(
+    resource: &Resource,
+    new: &Value,
+    old: &Value,
+    status: bool,
+    warnings: &mut Vec<String>,
+) -> Vec<FieldError> {
     let mut errors = meta::validate_update(new, old);
     match &resource.source {
         Source::BuiltIn(kind) if status => errors.extend((kind.hooks.validate_status)(new, old)),
         Source::BuiltIn(kind) => errors.extend((kind.hooks.validate_update)(new, old)),
         Source::Custom(definition, version) => {
             errors.extend(meta::validate_update(new, old));
-            errors.extend(schema::validate_object(&definition.versions[*version], new, Some(old), warnings));
+            validate_custom(&definition.versions[*version], new, Some(old), &mut errors, warnings);
         }
     }
     errors
@@ -114,14 +132,7 @@ pub fn write_of<'a>(call: &'a Call, api_version: &'a str, time: &'a str) -> appl
         (false, true) => &["status"],
         (false, false) => &[],
     };
-    apply::Write {
-        manager: call.manager(),
-        api_version,
-        subresource: call.path.subresource,
-        time,
-        schema: None,
-        reset,
-    }
+    apply::Write { manager: call.manager(), api_version, subresource: call.path.subresource, time, schema: None, reset }
 }
 
 /// Whether two objects differ outside their metadata, and outside their status where that is a subresource.

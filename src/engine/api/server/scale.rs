@@ -1,0 +1,87 @@
+//! `/scale`: the number of replicas, without the rest of the object.
+
+use super::body;
+use super::call::Call;
+use super::{ApiServer, Outcome};
+use crate::api::crd::Scale;
+use crate::api::message::{Method, Response};
+use crate::api::patch;
+use crate::api::resource::{Resource, Source};
+use crate::api::selector::LabelSelector;
+use crate::api::status::ApiStatus;
+use crate::object::{self, Object, ObjectView};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn paths(resource: &Resource) -> Scale {
+    match &resource.source {
+        Source::Custom(definition, version) => definition.versions[*version].scale.clone().unwrap_or_default(),
+        Source::BuiltIn(_) => Scale {
+            spec: ".spec.replicas".to_string(),
+            status: ".status.replicas".to_string(),
+            selector: String::new(),
+        },
+    }
+}
+
+fn parts(path: &str) -> Vec<&str> {
+    path.trim_start_matches('.').split('.').collect()
+}
+
+impl ApiServer {
+    pub(super) fn scale(&mut self, call: &mut Call) -> Outcome<Response> {
+        let Some(live) = self.live(call)? else { return Err(call.not_found()) };
+        let shown = scale_of(call, &live);
+        let wanted = match call.request.method {
+            Method::Get => return Ok(Response::ok(200, Arc::new(shown?))),
+            Method::Put => body::parse(&call.request.body, false)?.0,
+            Method::Patch => {
+                let (change, _) = body::parse(&call.request.body, false)?;
+                let mut value = shown?;
+                if change.is_array() {
+                    value = patch::json::apply(&value, &change)?;
+                } else {
+                    patch::merge::merge(&mut value, &change);
+                }
+                value
+            }
+            _ => return Err(ApiStatus::method_not_allowed(&call.resource.group_resource(), call.verb())),
+        };
+        let replicas = wanted.int(&["spec", "replicas"]).unwrap_or(0);
+        let said = wanted.resource_version();
+        if !said.is_empty() {
+            super::update::check_revision(call, said, &live)?;
+        }
+        let mut new = Value::clone(&live);
+        let scale = paths(&call.resource);
+        object::set(&mut new, &parts(&scale.spec), Value::from(replicas));
+        self.track_update(call, &live, &mut new);
+        let response = self.replace(call, new, &live)?;
+        let after = scale_of(call, &response.body)?;
+        Ok(Response::ok(200, Arc::new(after)))
+    }
+}
+
+fn scale_of(call: &Call, live: &Object) -> Outcome<Value> {
+    let scale = paths(&call.resource);
+    let Some(replicas) = live.int(&parts(&scale.spec)) else {
+        return Err(ApiStatus::internal(format!("the spec replicas field {:?} does not exist", scale.spec)));
+    };
+    let mut metadata = json!({});
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(value) = live.at(&["metadata", field]) {
+            metadata[field] = value.clone();
+        }
+    }
+    let mut status = json!({"replicas": live.int(&parts(&scale.status)).unwrap_or(0)});
+    let selector = match (&call.resource.source, live.at(&["spec", "selector"])) {
+        (Source::BuiltIn(_), Some(selector)) => LabelSelector::from_object(selector).to_string(),
+        _ if !scale.selector.is_empty() => live.text(&parts(&scale.selector)).to_string(),
+        _ => String::new(),
+    };
+    if !selector.is_empty() {
+        status["selector"] = Value::from(selector);
+    }
+    Ok(json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata,
+        "spec": {"replicas": replicas}, "status": status}))
+}
