@@ -93,6 +93,11 @@ impl Session {
     pub fn event(&mut self, now: SimTime, event: Option<WatchEvent>) {
         self.log.push((now, Answer::Event(event)));
     }
+    /// Whether its pauses are for the cluster to come to something, which may need other commands.
+    #[must_use]
+    pub fn lingers(&self) -> bool {
+        self.endless() || matches!(self.command.verb.as_str(), "delete" | "replace" | "rollout" | "wait")
+    }
     /// Whether it runs until it is interrupted.
     #[must_use]
     pub fn endless(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The server's side of the network: requests arrive, writes are recorded, answers and watch events leave.
 
 use super::World;
+use super::kubectl::KUBECTL;
 use crate::agenda::Wake;
 use crate::api::message::{Request, Response, WatchEvent, WatchEventType};
 use crate::api::status::ApiStatus;
@@ -28,6 +29,12 @@ pub struct Stream {
     pub stalled: bool,
     /// Events of one stream arrive in order, so none before this instant.
     last: SimTime,
+}
+
+impl Stream {
+    pub fn new(process: ProcessId, life: u32, informer: InformerId, last: SimTime) -> Self {
+        Stream { process, life, informer, stalled: false, last }
+    }
 }
 
 impl World {
@@ -111,12 +118,18 @@ impl World {
     }
 
     fn open_stream(&mut self, message: &Message, watch: WatchId, response: &Response) {
-        let Some(process) = self.processes.get(&message.from) else { return };
-        let Some(informer) = process.watching(message.id) else { return };
-        let (life, resource) = (process.life(), informer.resource.clone());
+        let stream = if &*message.from == KUBECTL {
+            self.kubectl_stream(message)
+        } else {
+            self.processes.get(&message.from).and_then(|process| {
+                let informer = process.watching(message.id)?;
+                Some(Stream::new(message.from.clone(), process.life(), informer, self.core.now()))
+            })
+        };
+        let Some(stream) = stream else { return };
+        let resource = stream.informer.resource.clone();
         let revision = response.body.resource_version().parse().unwrap_or(0);
         self.core.log.emit(Event::WatchOpened { watch, process: message.from.clone(), resource, revision });
-        let stream = Stream { process: message.from.clone(), life, informer, stalled: false, last: self.core.now() };
         self.streams.insert(watch, stream);
     }
 
@@ -151,7 +164,7 @@ impl World {
     fn hold_stream(&mut self, request: MessageId, answered_at: SimTime) {
         for stream in self.streams.values_mut() {
             let opened_by = self.processes.get(&stream.process).and_then(|p| p.watching(request));
-            if opened_by.as_ref() == Some(&stream.informer) {
+            if opened_by.as_ref() == Some(&stream.informer) || &*stream.process == KUBECTL {
                 stream.last = stream.last.max(answered_at);
             }
         }
@@ -254,6 +267,14 @@ impl World {
             self.lose(message, "the connection is gone");
             return;
         };
+        if &*stream.process == KUBECTL {
+            self.core.log.chain(Event::Delivered { message: message.clone() });
+            if event.is_none() {
+                self.forget_stream(watch, "the server closed it");
+            }
+            self.kubectl_event(watch, event);
+            return;
+        }
         let alive = self.processes.get(&stream.process).is_some_and(|p| p.life() == stream.life);
         if !alive {
             self.lose(message, "the process is gone");
