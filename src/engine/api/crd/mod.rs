@@ -6,5 +6,6 @@
 pub mod convert;
 mod definition;
 pub mod lifecycle;
+pub mod validate;
 
 pub use definition::{Definition, Names, Scale, Version};

@@ -9,6 +9,7 @@ use crate::api::crd::{Version, convert};
 use crate::api::message::Stage;
 use crate::api::meta;
 use crate::api::resource::{Resource, Source};
+use crate::api::schema::scale::{ScalePaths, scale_faults};
 use crate::api::schema::{self, field::FieldError};
 use crate::ids::Key;
 use crate::object::{Object, ObjectView};
@@ -35,6 +36,14 @@ fn validate_custom(
     errors: &mut Vec<FieldError>,
     warnings: &mut Vec<String>,
 ) {
+    if let Some(scale) = &version.scale {
+        let paths = ScalePaths {
+            spec_replicas: &scale.spec,
+            status_replicas: &scale.status,
+            label_selector: &scale.selector,
+        };
+        errors.extend(scale_faults(&paths, new));
+    }
     if let Some(schema) = &version.schema {
         schema::validate_custom(schema, &version.rules, new, old, errors, warnings);
     }
@@ -61,7 +70,8 @@ pub fn validate_update(
 }
 
 /// The object as the store will hold it, with the number of the shape it is known to have.
-fn to_storage(resource: &Resource, value: Value) -> Outcome<(Value, u64)> {
+fn to_storage(resource: &Resource, mut value: Value) -> Outcome<(Value, u64)> {
+    schema::settle_numbers(&mut value);
     let Source::Custom(definition, version) = &resource.source else { return Ok((value, 0)) };
     let storage = definition.storage;
     if *version == storage {
