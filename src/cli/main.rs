@@ -1,15 +1,16 @@
 //! `operatorscope`: the model without a browser. One file a subcommand.
 
+mod conform;
 mod conform_client;
+mod conform_http;
 mod link;
 mod serve;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 operatorscope link URL                   decode a share link to a scenario document
-operatorscope conform PATH               play recorded conformance cases
+operatorscope conform PATH...            play recorded conformance cases
 operatorscope serve DIR [--port N]       serve a folder on 127.0.0.1";
 
 fn main() -> ExitCode {
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
     let result = match (command, rest) {
         ("link", _) => link::link(rest),
         ("serve", _) => serve::serve(rest),
-        ("conform", [path]) => Ok(conform_client::run(Path::new(path))),
+        ("conform", [_, ..]) => conform::run(rest),
         _ => Err(USAGE.to_string()),
     };
     match result {

@@ -16,9 +16,7 @@ mod predicate;
 mod queue;
 mod read;
 mod reconcile;
-mod run;
 
-pub use run::run;
 use serde_json::Value;
 
 /// Plays one case.

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod crd;
+pub mod discovery;
 pub mod kinds;
 pub mod message;
 pub mod meta;

@@ -98,6 +98,15 @@ impl Resource {
         }
     }
 
+    /// What requests to a deprecated version are warned with.
+    #[must_use]
+    pub fn deprecation(&self) -> Option<&str> {
+        match &self.source {
+            Source::BuiltIn(_) => None,
+            Source::Custom(definition, version) => definition.versions[*version].deprecation.as_deref(),
+        }
+    }
+
     /// Whether this is the built-in kind of that group and plural.
     #[must_use]
     pub fn is(&self, group: &str, plural: &str) -> bool {

@@ -1,159 +1,236 @@
-//! The life of a definition: defaults, accepted names, established, terminating.
+//! What the server's own controllers do about a definition next: accept names, establish, clean up.
 //!
-//! Mirrors apiextensions `pkg/controller/{status,establish,finalizer}` as pure steps over the stored definitions: each step
-//! answers the next state of one of them.
+//! Mirrors apiextensions `pkg/controller/{status,establish,apiapproval,finalizer}`. Pure functions over stored definitions;
+//! the server carries out what they say.
 
+use super::names;
 use crate::object::{self, ObjectView};
 use crate::time::{SimTime, Span};
 use serde_json::{Value, json};
 
-/// How long after its names were accepted a definition is established (`establish/establishing_controller.go`).
-pub const ESTABLISHING_DELAY: Span = Span::secs(5);
-/// What holds a definition until its instances are gone (`pkg/apis/apiextensions/v1/types.go`).
+pub const NAMES_ACCEPTED: &str = "NamesAccepted";
+pub const ESTABLISHED: &str = "Established";
+pub const TERMINATING: &str = "Terminating";
+const APPROVED: &str = "KubernetesAPIApprovalPolicyConformant";
+const APPROVAL_ANNOTATION: &str = "api-approved.kubernetes.io";
+/// Keeps a dying definition until its objects are gone.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// How long one of these controllers takes to act on what it sees; ours, about what a quiet cluster shows.
+pub const REACTION: Span = Span::millis(20);
+/// How often left-over objects are looked for (`crd_finalizer.go`).
+pub const POLL: Span = Span::secs(5);
 
-/// Fills in what a definition may leave out (`pkg/apis/apiextensions/v1/defaults.go`).
-pub fn default(crd: &mut Value) {
-    let kind = crd.text(&["spec", "names", "kind"]).to_string();
-    if !kind.is_empty() {
-        if crd.text(&["spec", "names", "singular"]).is_empty() {
-            object::set(crd, &["spec", "names", "singular"], Value::from(kind.to_lowercase()));
-        }
-        if crd.text(&["spec", "names", "listKind"]).is_empty() {
-            object::set(crd, &["spec", "names", "listKind"], Value::from(format!("{kind}List")));
+/// The next step in the life of a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Write this object.
+    Write(Box<Value>),
+    /// Delete its objects; `in_progress` already says so when this is a later round.
+    CleanUp,
+    /// Nothing, until something changes.
+    Rest,
+}
+
+/// The next step of `definition`, given all definitions there are.
+pub fn next<'a>(definition: &Value, all: impl Iterator<Item = &'a Value>, now: SimTime) -> Step {
+    let dying = definition.deleting() && definition.finalizers().contains(&CLEANUP);
+    for step in [accept_names(definition, all, now), establish(definition, now), approve(definition, now)] {
+        if let Some(new) = step {
+            return Step::Write(Box::new(new));
         }
     }
-    if crd.at(&["spec", "conversion"]).is_none() {
-        object::set(crd, &["spec", "conversion"], json!({"strategy": "None"}));
+    if !dying {
+        return Step::Rest;
+    }
+    if condition_reason(definition, TERMINATING) == "InstanceDeletionPending" {
+        let mut new = definition.clone();
+        in_progress(&mut new, now);
+        return Step::Write(Box::new(new));
+    }
+    Step::CleanUp
+}
+
+/// Says that objects are being deleted.
+pub fn in_progress(object: &mut Value, now: SimTime) {
+    let message = "CustomResource deletion is in progress";
+    set_condition(object, now, TERMINATING, true, "InstanceDeletionInProgress", message);
+}
+
+/// Says that deleting objects failed.
+pub fn failed(object: &mut Value, now: SimTime, why: &str) {
+    let message = format!("could not list instances: {why}");
+    set_condition(object, now, TERMINATING, true, "InstanceDeletionFailed", &message);
+}
+
+/// Says that no object is left, and lets go of the definition.
+pub fn completed(object: &mut Value, now: SimTime) {
+    set_condition(object, now, TERMINATING, false, "InstanceDeletionCompleted", "removed all instances");
+    let left: Vec<Value> =
+        object.list(&["metadata", "finalizers"]).iter().filter(|f| f.as_str() != Some(CLEANUP)).cloned().collect();
+    if left.is_empty() {
+        object::remove(object, &["metadata", "finalizers"]);
+    } else {
+        object::set(object, &["metadata", "finalizers"], Value::from(left));
     }
 }
 
-fn storage_version(crd: &Value) -> Option<&str> {
-    let stored = crd.list(&["spec", "versions"]).iter().find(|v| v.get("storage") == Some(&Value::Bool(true)))?;
-    Some(stored.text(&["name"]))
+fn accept_names<'a>(definition: &Value, all: impl Iterator<Item = &'a Value>, now: SimTime) -> Option<Value> {
+    let accepted = names::accept(definition, all);
+    let mut new = definition.clone();
+    object::set(&mut new, &["status", "acceptedNames"], accepted.names);
+    match accepted.conflict {
+        None => set_condition(&mut new, now, NAMES_ACCEPTED, true, "NoConflicts", "no conflicts found"),
+        Some((reason, message)) => set_condition(&mut new, now, NAMES_ACCEPTED, false, reason, &message),
+    }
+    let fresh = definition.condition(ESTABLISHED).is_empty();
+    let unsettled = fresh || condition_reason(definition, ESTABLISHED) == "NotAccepted";
+    if new.condition(NAMES_ACCEPTED) == "True" && unsettled {
+        set_condition(&mut new, now, ESTABLISHED, false, "Installing", "the initial names have been accepted");
+    } else if fresh {
+        set_condition(&mut new, now, ESTABLISHED, false, "NotAccepted", "not all names are accepted");
+    }
+    (new != *definition).then_some(new)
 }
 
-/// The storage version is among the stored ones; it is never taken out here.
-pub fn note_storage_version(crd: &mut Value, old: Option<&Value>) {
-    let mut stored: Vec<Value> = old.map(|o| o.list(&["status", "storedVersions"]).to_vec()).unwrap_or_default();
-    if let Some(version) = storage_version(crd).map(Value::from) {
-        if !stored.contains(&version) {
-            stored.push(version);
-        }
-    }
-    object::set(crd, &["status", "storedVersions"], Value::from(stored));
-}
-
-/// One condition that changed.
-fn condition(crd: &mut Value, now: SimTime, kind: &str, status: &str, reason: &str, message: &str) {
-    let mut conditions = crd.list(&["status", "conditions"]).to_vec();
-    let mut time = Value::from(now.rfc3339());
-    let known = conditions.iter().position(|c| c.text(&["type"]) == kind);
-    if let Some(same) = known.map(|i| &conditions[i]).filter(|c| c.text(&["status"]) == status) {
-        time = same["lastTransitionTime"].clone();
-    }
-    let new = json!({"type": kind, "status": status, "lastTransitionTime": time, "reason": reason, "message": message});
-    match known {
-        Some(index) => conditions[index] = new,
-        None => conditions.push(new),
-    }
-    object::set(crd, &["status", "conditions"], Value::from(conditions));
-}
-
-/// What another definition of the group already calls its own.
-fn taken(crd: &Value, others: &[&Value]) -> Option<(&'static str, String)> {
-    let group = crd.text(&["spec", "group"]);
-    let others: Vec<&Value> = others
-        .iter()
-        .copied()
-        .filter(|o| {
-            o.text(&["spec", "group"]) == group
-                && o.name() != crd.name()
-                && o.at(&["status", "acceptedNames"]).is_some()
-        })
-        .collect();
-    let resources = |o: &Value| -> Vec<String> {
-        let names = o.at(&["status", "acceptedNames"]).unwrap_or(&Value::Null);
-        let mut all = vec![names.text(&["plural"]).to_string(), names.text(&["singular"]).to_string()];
-        all.extend(names.list(&["shortNames"]).iter().filter_map(Value::as_str).map(str::to_string));
-        all.retain(|n| !n.is_empty());
-        all
-    };
-    let kinds = |o: &Value| ["kind", "listKind"].map(|f| o.text(&["status", "acceptedNames", f]).to_string());
-    let names = crd.at(&["spec", "names"]).unwrap_or(&Value::Null);
-    let in_use = |name: &str, all: &dyn Fn(&Value) -> bool| {
-        (!name.is_empty() && others.iter().any(|o| all(o))).then(|| name.to_string())
-    };
-    let plain = [("PluralConflict", "plural"), ("SingularConflict", "singular")];
-    for (reason, field) in plain {
-        let name = names.text(&[field]);
-        if let Some(name) = in_use(name, &|o| resources(o).iter().any(|r| r == name)) {
-            return Some((reason, format!("{name:?} is already in use")));
-        }
-    }
-    for name in names.list(&["shortNames"]).iter().filter_map(Value::as_str) {
-        if in_use(name, &|o| resources(o).iter().any(|r| r == name)).is_some() {
-            return Some(("ShortNamesConflict", format!("{name:?} is already in use")));
-        }
-    }
-    for (reason, field) in [("KindConflict", "kind"), ("ListKindConflict", "listKind")] {
-        let name = names.text(&[field]);
-        if in_use(name, &|o| kinds(o).iter().any(|k| k == name)).is_some() {
-            return Some((reason, format!("{name:?} is already in use")));
-        }
-    }
-    None
-}
-
-/// Judges the names of a definition; answers its next state when that differs.
-#[must_use]
-pub fn judge_names(crd: &Value, others: &[&Value], now: SimTime) -> Option<Value> {
-    if crd.condition("NamesAccepted") == "True" && crd.at(&["status", "acceptedNames"]) == crd.at(&["spec", "names"]) {
+fn establish(definition: &Value, now: SimTime) -> Option<Value> {
+    if definition.condition(NAMES_ACCEPTED) != "True" || definition.condition(ESTABLISHED) == "True" {
         return None;
     }
-    let mut new = crd.clone();
-    match taken(crd, others) {
-        Some((reason, message)) => {
-            condition(&mut new, now, "NamesAccepted", "False", reason, &message);
-            if crd.condition("Established") != "True" {
-                let why = "not all names are accepted";
-                condition(&mut new, now, "Established", "False", "NotAccepted", why);
-            }
-            if crd.at(&["status", "acceptedNames"]).is_none() {
-                let nothing = json!({"plural": "", "kind": ""});
-                object::set(&mut new, &["status", "acceptedNames"], nothing);
-            }
-        }
-        None => {
-            let names = crd.at(&["spec", "names"]).cloned().unwrap_or(Value::Null);
-            object::set(&mut new, &["status", "acceptedNames"], names);
-            condition(&mut new, now, "NamesAccepted", "True", "NoConflicts", "no conflicts found");
-            if crd.condition("Established") != "True" {
-                let why = "the initial names have been accepted";
-                condition(&mut new, now, "Established", "True", "InitialNamesAccepted", why);
-            }
-        }
+    let mut new = definition.clone();
+    if bundle_valid(definition) {
+        set_condition(&mut new, now, ESTABLISHED, true, "InitialNamesAccepted", "the initial names have been accepted");
+    } else {
+        let message = "The conversion webhook CABundle is invalid";
+        set_condition(&mut new, now, ESTABLISHED, false, "InvalidCABundle", message);
     }
-    (new != *crd).then_some(new)
+    (new != *definition).then_some(new)
 }
 
-/// A dying definition, as it says of itself how far its instances are.
+/// Groups of the project itself carry the word of a reviewer.
+fn approve(definition: &Value, now: SimTime) -> Option<Value> {
+    let group = definition.text(&["spec", "group"]);
+    let protected = ["k8s.io", "kubernetes.io"]
+        .iter()
+        .any(|d| group == *d || group.strip_suffix(d).is_some_and(|g| g.ends_with('.')));
+    if !protected {
+        return None;
+    }
+    let said = definition.annotation(APPROVAL_ANNOTATION).unwrap_or("");
+    let (status, reason, message) = match said {
+        "" => (
+            false,
+            "MissingAnnotation",
+            format!("protected groups must have approval annotation {APPROVAL_ANNOTATION:?}"),
+        ),
+        said if said.starts_with("unapproved") => (false, "UnapprovedAnnotation", format!("not approved: {said:?}")),
+        said if said.contains("://") => (true, "ApprovedAnnotation", format!("approved in {said}")),
+        said => (false, "InvalidAnnotation", format!("{said:?} is no URL")),
+    };
+    let mut new = definition.clone();
+    set_condition(&mut new, now, APPROVED, status, reason, &message);
+    (new != *definition).then_some(new)
+}
+
+/// The reason word of a condition.
 #[must_use]
-pub fn terminating(crd: &Value, now: SimTime, left: usize) -> Value {
-    let mut new = crd.clone();
-    if left > 0 {
-        let why = "CustomResource deletion is in progress";
-        condition(&mut new, now, "Terminating", "True", "InstanceDeletionInProgress", why);
-    } else {
-        let why = "removed all instances";
-        condition(&mut new, now, "Terminating", "False", "InstanceDeletionCompleted", why);
-        let mut kept = new.finalizers().into_iter().map(str::to_string).collect::<Vec<_>>();
-        kept.retain(|f| f != CLEANUP);
-        if kept.is_empty() {
-            object::remove(&mut new, &["metadata", "finalizers"]);
-        } else {
-            object::set(&mut new, &["metadata", "finalizers"], json!(kept));
+pub fn condition_reason<'a>(object: &'a Value, kind: &str) -> &'a str {
+    let found = object.list(&["status", "conditions"]).iter().find(|c| c.text(&["type"]) == kind);
+    found.map_or("", |c| c.text(&["reason"]))
+}
+
+/// Sets a condition; its time moves only when its status does.
+pub fn set_condition(object: &mut Value, now: SimTime, kind: &str, status: bool, reason: &str, message: &str) {
+    let status = if status { "True" } else { "False" };
+    let mut conditions = object.list(&["status", "conditions"]).to_vec();
+    let at = conditions.iter().position(|c| c.text(&["type"]) == kind);
+    let since = at.map(|i| &conditions[i]).filter(|c| c.text(&["status"]) == status);
+    let since = since.and_then(|c| c.get("lastTransitionTime")).cloned().unwrap_or_else(|| Value::from(now.rfc3339()));
+    let condition =
+        json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since});
+    match at {
+        Some(i) => conditions[i] = condition,
+        None => conditions.push(condition),
+    }
+    object::set(object, &["status", "conditions"], Value::from(conditions));
+}
+
+/// Whether the certificates of a conversion webhook can be read; a definition without any is fine.
+#[must_use]
+pub fn bundle_valid(definition: &Value) -> bool {
+    if definition.text(&["spec", "conversion", "strategy"]) != "Webhook" {
+        return true;
+    }
+    let bundle = definition.text(&["spec", "conversion", "webhook", "clientConfig", "caBundle"]);
+    bundle.is_empty() || certificates_valid(bundle)
+}
+
+/// Whether base64 text holds at least one PEM block of a certificate.
+#[must_use]
+pub fn certificates_valid(base64: &str) -> bool {
+    let Some(bytes) = decode_base64(base64) else { return false };
+    let text = String::from_utf8_lossy(&bytes);
+    let Some((_, rest)) = text.split_once("-----BEGIN CERTIFICATE-----") else { return false };
+    let Some((body, _)) = rest.split_once("-----END CERTIFICATE-----") else { return false };
+    // A certificate is a DER sequence, whose first byte is 0x30.
+    let body: String = body.split_whitespace().collect();
+    decode_base64(&body).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 64)
+}
+
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches('=');
+    let (mut out, mut bits, mut held) = (Vec::with_capacity(text.len() * 3 / 4), 0_u32, 0_u32);
+    for byte in text.bytes() {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        held = held << 6 | u32::from(digit);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((held >> bits & 0xff) as u8);
         }
     }
-    new
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crd() -> Value {
+        json!({"metadata": {"name": "ws.g.x"}, "spec": {"group": "g.x",
+            "names": {"plural": "ws", "singular": "w", "kind": "W", "listKind": "WL"}}, "status": {}})
+    }
+
+    fn run(mut object: Value) -> Vec<Value> {
+        let mut seen = Vec::new();
+        while let Step::Write(new) = next(&object.clone(), [].into_iter(), SimTime::ZERO) {
+            object = *new;
+            seen.push(object.clone());
+        }
+        seen
+    }
+
+    #[test]
+    fn names_are_accepted_before_the_definition_is_established() {
+        let seen = run(crd());
+        assert_eq!(seen.len(), 2);
+        assert_eq!(condition_reason(&seen[0], ESTABLISHED), "Installing");
+        assert_eq!(condition_reason(&seen[1], ESTABLISHED), "InitialNamesAccepted");
+    }
+
+    #[test]
+    fn a_bad_bundle_keeps_a_definition_from_being_established() {
+        let mut object = crd();
+        object["spec"]["conversion"] =
+            json!({"strategy": "Webhook", "webhook": {"clientConfig": {"caBundle": "bm90IGEgY2VydA=="}}});
+        let last = run(object).pop().unwrap();
+        assert_eq!(condition_reason(&last, ESTABLISHED), "InvalidCABundle");
+        assert_eq!(last.condition(NAMES_ACCEPTED), "True");
+    }
 }

@@ -1,6 +1,7 @@
 //! The table itself, in the order discovery lists it.
 
 use super::{Hooks, Kind, NameRule};
+use crate::api::crd::{strategy, validate};
 
 const ALL: &[&str] = &["all"];
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -52,7 +53,16 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         generation: true,
         unconditional_update: false,
-        hooks: Hooks::NONE,
+        hooks: Hooks {
+            default: strategy::default,
+            prepare_create: strategy::prepare_create,
+            prepare_update: strategy::prepare_update,
+            prepare_status: strategy::prepare_status,
+            validate: validate::validate,
+            validate_update: validate::validate_update,
+            validate_status: |new, _| validate::validate_status(new),
+            ..Hooks::NONE
+        },
         ..Kind::new(
             "apiextensions.k8s.io",
             "v1",

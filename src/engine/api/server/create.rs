@@ -24,6 +24,7 @@ impl ApiServer {
     /// Creates an object that was decoded and has its namespace.
     pub(super) fn create_object(&mut self, call: &mut Call, mut new: Value) -> Outcome<Response> {
         let before = call.snapshot(&new);
+        self.check_terminating(call, &new)?;
         self.check_namespace(call, &new)?;
         if !new.resource_version().is_empty() {
             return Err(ApiStatus::plain("resourceVersion should not be set on objects to be created"));
@@ -87,9 +88,6 @@ impl ApiServer {
         match &resource.source {
             Source::BuiltIn(kind) => (kind.hooks.prepare_create)(new),
             Source::Custom(..) => self.warn_of_finalizers(call, new),
-        }
-        if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-            self.prepare_definition(new, None);
         }
         Ok(())
     }

@@ -1,123 +1,152 @@
-//! The server's own controllers for definitions: they judge names, establish, and end what was deleted.
+//! Definitions in the server: what is served follows what is stored, and the steps of their lives are carried out.
 
-use super::ApiServer;
-use crate::api::crd::{Definition, lifecycle};
+use super::call::Call;
+use super::{ApiServer, Outcome, Trace};
+use crate::api::crd::lifecycle::{self, Step};
+use crate::api::crd::{Definition, strategy};
+use crate::api::message::{Method, Request, User};
+use crate::api::resource::Resource;
+use crate::api::route::ResourcePath;
+use crate::api::status::ApiStatus;
 use crate::ids::{GroupResource, Key};
 use crate::object::{Object, ObjectView};
 use crate::store::Commit;
-use crate::time::{SimTime, Span};
+use crate::time::SimTime;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How soon the controllers look at what changed.
-const NOTICE: Span = Span::millis(10);
-/// How soon they look again while instances of a dying definition are left (`finalizer/crd_finalizer.go`).
-const AGAIN: Span = Span::secs(5);
+/// Who the server's own writes are from.
+const SELF: &str = "system:apiserver";
+/// Steps carried out at one instant at most.
+const STEPS_MAX: usize = 1_000;
 
 fn definitions() -> GroupResource {
     GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions")
 }
 
 impl ApiServer {
-    pub(super) fn prepare_definition(&self, new: &mut Value, old: Option<&Value>) {
-        lifecycle::default(new);
-        lifecycle::note_storage_version(new, old);
-        if old.is_none() {
-            let finalizers = new.finalizers();
-            if !finalizers.contains(&lifecycle::CLEANUP) {
-                let mut list: Vec<String> = finalizers.into_iter().map(str::to_string).collect();
-                list.push(lifecycle::CLEANUP.to_string());
-                super::delete::set_finalizers(new, list);
+    /// A definition was written or removed: serve what it now says.
+    pub(super) fn definition_changed(&mut self, now: SimTime, commit: &Commit) {
+        let name = commit.key.name.to_string();
+        let before = self.registry.definition(&name).cloned();
+        let serving = commit.new.as_ref().filter(|o| Definition::serves(o));
+        match serving.and_then(|o| Definition::parse(o)) {
+            Some(after) => {
+                let after = Arc::new(after);
+                if before.as_ref().is_none_or(|b| b.shape != after.shape) {
+                    self.watches.end_all(&after.resource());
+                    self.store.restart_history(&after.resource());
+                }
+                self.registry.define(&after);
+            }
+            None => {
+                if let Some(before) = before {
+                    self.watches.end_all(&before.resource());
+                    self.registry.forget(&name);
+                }
             }
         }
+        self.registry.lifecycle = Some(now + lifecycle::REACTION);
     }
 
-    /// A definition was written or removed: what is served follows, and the controllers will look.
-    pub(super) fn definition_changed(&mut self, now: SimTime, commit: &Arc<Commit>) {
-        self.registry.lifecycle = Some(now + NOTICE);
-        let Some(new) = &commit.new else {
-            self.end_of(&commit.key.name);
-            return;
-        };
-        let accepted = new.condition("Established") == "True";
-        let spec = |o: &Object| o.at(&["spec"]).cloned();
-        let changed =
-            commit.old.as_ref().is_none_or(|old| spec(old) != spec(new) || old.condition("Established") != "True");
-        if !accepted || !changed {
-            return;
+    /// A definition on its first DELETE stays, marked; later ones are deleted as anything else.
+    pub(super) fn mark_definition(&mut self, call: &mut Call, key: &Key, live: &Object) -> Outcome<Option<Object>> {
+        if live.deleting() {
+            return Ok(None);
         }
-        self.end_of(&commit.key.name);
-        if let Some(definition) = Definition::parse(new, commit.revision) {
-            let id = GroupResource::new(&definition.group, &definition.names.plural);
-            self.registry.define(&definition);
-            self.store.restart_history(&id);
-        }
+        let mut new = Value::clone(live);
+        strategy::mark_deleting(&mut new, call.now);
+        Ok(Some(self.put(call, key, new)?))
     }
 
-    fn end_of(&mut self, name: &str) {
-        if let Some(old) = self.registry.definition(name) {
-            let id = GroupResource::new(&old.group, &old.names.plural);
-            self.watches.end_all(&id);
-            self.registry.forget(name);
+    /// Nothing is created of a kind whose objects are being removed.
+    pub(super) fn check_terminating(&self, call: &Call, new: &Value) -> Outcome<()> {
+        let name = format!("{}.{}", call.resource.gvr.resource, call.resource.gvr.group);
+        match self.registry.definition(&name) {
+            Some(definition) if definition.terminating && call.resource.built_in_kind().is_none() => {
+                let why = "create not allowed while custom resource definition is terminating";
+                Err(ApiStatus::forbidden(&call.resource.group_resource(), new.name(), why))
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Takes every definition one step on.
+    /// Carries out what the server's controllers have to do about definitions at `now`.
     pub(super) fn run_lifecycle(&mut self, now: SimTime) {
         if self.registry.lifecycle.is_none_or(|at| at > now) {
             return;
         }
         self.registry.lifecycle = None;
-        let all: Vec<Object> = self.store.list(&definitions(), "").map(|(_, s)| s.object.clone()).collect();
-        for crd in &all {
-            let others: Vec<&Value> = all.iter().map(Arc::as_ref).collect();
-            if crd.deleting() {
-                self.finish_definition(now, crd);
-            } else if let Some(next) = lifecycle::judge_names(crd, &others, now) {
-                self.write_definition(now, &crd.key(), next);
-            }
-        }
-    }
-
-    fn finish_definition(&mut self, now: SimTime, crd: &Object) {
-        if !crd.finalizers().contains(&lifecycle::CLEANUP) {
-            return;
-        }
-        let names = crd.at(&["status", "acceptedNames"]).unwrap_or(&Value::Null);
-        let id = GroupResource::new(crd.text(&["spec", "group"]), names.text(&["plural"]));
-        let instances: Vec<(Key, Object)> =
-            self.store.list(&id, "").map(|(k, s)| (k.clone(), s.object.clone())).collect();
-        let user: Arc<str> = "system:apiserver".into();
-        for (key, object) in &instances {
-            if object.finalizers().is_empty() {
-                if let Some(entry) = self.store.delete(now, &id, key, &user) {
-                    self.committed(entry);
+        let all: Vec<(Key, Object)> =
+            self.store.list(&definitions(), "").map(|(k, s)| (k.clone(), s.object.clone())).collect();
+        let mut waiting = false;
+        for (key, object) in all.iter().take(STEPS_MAX) {
+            match lifecycle::next(object, all.iter().map(|(_, o)| &**o), now) {
+                Step::Rest => {}
+                Step::Write(new) => {
+                    self.write_definition(now, key, *new);
+                    // Names are given one at a time, or two definitions would be given the same one.
+                    break;
                 }
-            } else if !object.deleting() {
-                let mut dying = Value::clone(object);
-                crate::object::set(&mut dying, &["metadata", "deletionTimestamp"], Value::from(now.rfc3339()));
-                crate::object::set(&mut dying, &["metadata", "deletionGracePeriodSeconds"], Value::from(0));
-                crate::object::set(&mut dying, &["metadata", "generation"], Value::from(object.generation() + 1));
-                let entry = self.store.put(now, &id, key, dying, 0, &user);
-                self.committed(entry);
+                Step::CleanUp => waiting |= !self.clean_up(now, key, object),
             }
         }
-        let left = self.store.count(&id);
-        let next = lifecycle::terminating(crd, now, left);
-        if left > 0 {
-            self.registry.lifecycle = Some(now + AGAIN);
-        }
-        if left == 0 && next.finalizers().is_empty() {
-            if let Some(entry) = self.store.delete(now, &definitions(), &crd.key(), &user) {
-                self.committed(entry);
-            }
-        } else if next != **crd {
-            self.write_definition(now, &crd.key(), next);
+        if waiting && self.registry.lifecycle.is_none() {
+            self.registry.lifecycle = Some(now + lifecycle::POLL);
         }
     }
 
-    fn write_definition(&mut self, now: SimTime, key: &Key, next: Value) {
-        let entry = self.store.put(now, &definitions(), key, next, 0, &"system:apiserver".into());
-        self.committed(entry);
+    fn write_definition(&mut self, now: SimTime, key: &Key, new: Value) {
+        let gone = new.deleting() && new.finalizers().is_empty();
+        let user: Arc<str> = SELF.into();
+        let entry = if gone {
+            self.store.delete(now, &definitions(), key, &user)
+        } else {
+            Some(self.store.put(now, &definitions(), key, new, 0, &user))
+        };
+        if let Some(entry) = entry {
+            self.committed(entry);
+        }
+    }
+
+    /// Deletes the objects of a dying definition; whether that is done.
+    fn clean_up(&mut self, now: SimTime, key: &Key, object: &Object) -> bool {
+        let Some(definition) = Definition::parse(object).map(Arc::new) else { return true };
+        let mut new = Value::clone(object);
+        match self.delete_instances(now, &definition) {
+            Err(status) => lifecycle::failed(&mut new, now, &status.message),
+            Ok(()) if self.store.count(&definition.resource()) == 0 => {
+                lifecycle::completed(&mut new, now);
+                self.write_definition(now, key, new);
+                return true;
+            }
+            Ok(()) => lifecycle::in_progress(&mut new, now),
+        }
+        if new != **object {
+            self.write_definition(now, key, new);
+            self.registry.lifecycle = Some(now + lifecycle::POLL);
+        }
+        false
+    }
+
+    fn delete_instances(&mut self, now: SimTime, definition: &Arc<Definition>) -> Outcome<()> {
+        let resource = Arc::new(Resource::custom(definition, definition.storage));
+        let namespaces: BTreeSet<String> =
+            self.store.list(&definition.resource(), "").map(|(k, _)| k.namespace.to_string()).collect();
+        let mut request = Request::new(Method::Delete, "");
+        request.user = User { name: SELF.into(), groups: vec!["system:masters".into()] };
+        for namespace in namespaces {
+            let path = ResourcePath {
+                group: &definition.group,
+                version: &definition.storage_version().name,
+                namespace: &namespace,
+                resource: &definition.names.plural,
+                ..ResourcePath::default()
+            };
+            let mut call = Call::new(now, &request, &path, resource.clone(), Trace::Nobody)?;
+            self.delete_collection(&mut call)?;
+        }
+        Ok(())
     }
 }

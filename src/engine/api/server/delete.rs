@@ -128,6 +128,11 @@ impl ApiServer {
                 return Ok(Some(left));
             }
         }
+        if call.resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+            if let Some(left) = self.mark_definition(call, &key, live)? {
+                return Ok(Some(left));
+            }
+        }
         let finalizers = wanted_finalizers(live, options.propagation);
         let grace = self.grace(call, live, options.grace);
         if finalizers.is_empty() && grace == 0 {
@@ -137,9 +142,6 @@ impl ApiServer {
         let mut new = Value::clone(live);
         set_finalizers(&mut new, finalizers);
         mark(call, &mut new, live, grace);
-        if call.resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-            meta_generation(&mut new, live.generation());
-        }
         Ok(Some(self.put(call, &key, new)?))
     }
 

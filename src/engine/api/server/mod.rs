@@ -29,6 +29,7 @@ mod write;
 
 pub use crate::store::Commit;
 
+use super::discovery;
 use super::message::{Method, Request, Response, WatchEvent};
 use super::route::{ResourcePath, Route};
 use super::status::ApiStatus;
@@ -100,10 +101,12 @@ impl ApiServer {
         let Some(resource) = self.registry.find(path.group, path.version, path.resource) else {
             return ApiStatus::page_not_found().into();
         };
+        let deprecation = resource.deprecation().map(str::to_string);
         let mut call = match Call::new(now, request, path, resource, self.profile.trace) {
             Ok(call) => call,
             Err(status) => return status.into(),
         };
+        call.warnings.extend(deprecation);
         let outcome = self.dispatch(&mut call);
         let mut response = match outcome {
             Ok(response) => response,
@@ -150,7 +153,10 @@ impl ApiServer {
     fn document(&self, _request: &Request, route: &Route) -> Response {
         match route {
             Route::Other("/healthz" | "/livez" | "/readyz") => Response::ok(200, Arc::new("ok".into())),
-            _ => ApiStatus::page_not_found().into(),
+            _ => match discovery::document(route, self.registry.definitions()) {
+                Some(document) => Response::ok(200, Arc::new(document)),
+                None => ApiStatus::page_not_found().into(),
+            },
         }
     }
 

@@ -36,6 +36,11 @@ impl Registry {
         self.served.values().find(|r| r.gvr.group == resource.group && r.gvr.resource == resource.resource)
     }
 
+    /// All definitions that are served, by name.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<Definition>> {
+        self.definitions.values()
+    }
+
     pub fn definition(&self, name: &str) -> Option<&Arc<Definition>> {
         self.definitions.get(name)
     }

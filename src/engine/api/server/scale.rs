@@ -17,9 +17,9 @@ fn paths(resource: &Resource) -> Scale {
     match &resource.source {
         Source::Custom(definition, version) => definition.versions[*version].scale.clone().unwrap_or_default(),
         Source::BuiltIn(_) => Scale {
-            spec: ".spec.replicas".to_string(),
-            status: ".status.replicas".to_string(),
-            selector: String::new(),
+            spec_replicas: ".spec.replicas".to_string(),
+            status_replicas: ".status.replicas".to_string(),
+            label_selector: String::new(),
         },
     }
 }
@@ -54,7 +54,7 @@ impl ApiServer {
         }
         let mut new = Value::clone(&live);
         let scale = paths(&call.resource);
-        object::set(&mut new, &parts(&scale.spec), Value::from(replicas));
+        object::set(&mut new, &parts(&scale.spec_replicas), Value::from(replicas));
         self.track_update(call, &live, &mut new);
         let response = self.replace(call, new, &live)?;
         let after = scale_of(call, &response.body)?;
@@ -64,8 +64,8 @@ impl ApiServer {
 
 fn scale_of(call: &Call, live: &Object) -> Outcome<Value> {
     let scale = paths(&call.resource);
-    let Some(replicas) = live.int(&parts(&scale.spec)) else {
-        return Err(ApiStatus::internal(format!("the spec replicas field {:?} does not exist", scale.spec)));
+    let Some(replicas) = live.int(&parts(&scale.spec_replicas)) else {
+        return Err(ApiStatus::internal(format!("the spec replicas field {:?} does not exist", scale.spec_replicas)));
     };
     let mut metadata = json!({});
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
@@ -73,10 +73,10 @@ fn scale_of(call: &Call, live: &Object) -> Outcome<Value> {
             metadata[field] = value.clone();
         }
     }
-    let mut status = json!({"replicas": live.int(&parts(&scale.status)).unwrap_or(0)});
+    let mut status = json!({"replicas": live.int(&parts(&scale.status_replicas)).unwrap_or(0)});
     let selector = match (&call.resource.source, live.at(&["spec", "selector"])) {
         (Source::BuiltIn(_), Some(selector)) => LabelSelector::from_object(selector).to_string(),
-        _ if !scale.selector.is_empty() => live.text(&parts(&scale.selector)).to_string(),
+        _ if !scale.label_selector.is_empty() => live.text(&parts(&scale.label_selector)).to_string(),
         _ => String::new(),
     };
     if !selector.is_empty() {

@@ -119,9 +119,6 @@ impl ApiServer {
             Source::Custom(..) if !call.to_status() => self.warn_of_finalizers(call, new),
             Source::Custom(..) => {}
         }
-        if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && !call.to_status() {
-            self.prepare_definition(new, Some(live));
-        }
         let counts = resource.generation && !call.to_status();
         if counts && new.generation() == live.generation() && content_differs(&resource, new, live) {
             object::set(new, &["metadata", "generation"], Value::from(live.generation() + 1));

@@ -38,9 +38,9 @@ fn validate_custom(
 ) {
     if let Some(scale) = &version.scale {
         let paths = ScalePaths {
-            spec_replicas: &scale.spec,
-            status_replicas: &scale.status,
-            label_selector: &scale.selector,
+            spec_replicas: &scale.spec_replicas,
+            status_replicas: &scale.status_replicas,
+            label_selector: &scale.label_selector,
         };
         errors.extend(scale_faults(&paths, new));
     }
