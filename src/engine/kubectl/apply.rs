@@ -150,12 +150,11 @@ fn client_side(cx: &mut Cx, res: &Res, path: &str, source: &str, wanted: &Value,
     }
     .to_string();
     let response = cx.call(request)?;
-    let same = response.success() && response.body.resource_version() == live.resource_version();
     let doing = format!(
         "error when applying patch:\n{change}\nto:\n{}\nfor: \"{source}\": error when patching \"{source}\": ",
         about(res, live.namespace(), live.name())
     );
-    said(cx, res, &response, if same { "unchanged" } else { "configured" }, &doing)
+    said(cx, res, &response, "configured", &doing)
 }
 
 /// How apply describes the object it failed on.

@@ -57,6 +57,11 @@ fn heads(group: &str, kind: &str) -> &'static [&'static str] {
         ],
         ("" | "events.k8s.io", "Event") => &["Last Seen", "Type", "Reason", "Object", "Message"],
         ("coordination.k8s.io", "Lease") => &["Name", "Holder", "Age"],
+        ("batch", "Job") => &["Name", "Status", "Completions", "Duration", "Age"],
+        ("batch", "CronJob") => &["Name", "Schedule", "Timezone", "Suspend", "Active", "Last Schedule", "Age"],
+        ("policy", "PodDisruptionBudget") => {
+            &["Name", "Min Available", "Max Unavailable", "Allowed Disruptions", "Age"]
+        }
         ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => &["Name", "Created At"],
         ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
             &["Name", "Role", "Age", "+Users", "+Groups", "+ServiceAccounts"]
@@ -119,6 +124,12 @@ pub fn cells(group: &str, kind: &str, object: &Value, now: SimTime) -> Vec<Strin
         ("", "PersistentVolumeClaim") => claim(object, age),
         ("", "PersistentVolume") => volume(object, age),
         ("" | "events.k8s.io", "Event") => event(object, now),
+        ("batch", "Job") => job(object, age, now),
+        ("batch", "CronJob") => cron_job(object, age, now),
+        ("policy", "PodDisruptionBudget") => {
+            let bound = |f: &str| object.at(&["spec", f]).map_or("N/A".to_string(), shown);
+            vec![name, bound("minAvailable"), bound("maxUnavailable"), count(&["status", "disruptionsAllowed"]), age]
+        }
         ("coordination.k8s.io", "Lease") => vec![name, text(&["spec", "holderIdentity"]), age],
         ("rbac.authorization.k8s.io", "Role" | "ClusterRole")
         | ("apiextensions.k8s.io", "CustomResourceDefinition") => vec![name, created_at()],
@@ -345,6 +356,39 @@ fn endpoints(object: &Value) -> String {
     }
 }
 
+fn job(object: &Value, age: String, now: SimTime) -> Vec<String> {
+    let is = |kind: &str| object.condition(kind) == "True";
+    let status = match (is("Complete"), is("Failed"), is("Suspended"), object.deleting()) {
+        (true, ..) => "Complete",
+        (_, true, ..) => "Failed",
+        (_, _, _, true) => "Terminating",
+        (_, _, true, _) => "Suspended",
+        _ => "Running",
+    };
+    let done = object.int(&["status", "succeeded"]).unwrap_or(0);
+    let wanted = object.int(&["spec", "completions"]).or(object.int(&["spec", "parallelism"])).unwrap_or(1);
+    let time = |field: &str| SimTime::parse_rfc3339(object.text(&["status", field]));
+    let duration = match (time("startTime"), time("completionTime")) {
+        (None, _) => String::new(),
+        (Some(start), end) => human(end.unwrap_or(now).since(start).as_secs()),
+    };
+    vec![object.name().to_string(), status.to_string(), format!("{done}/{wanted}"), duration, age]
+}
+
+fn cron_job(object: &Value, age: String, now: SimTime) -> Vec<String> {
+    let suspend = object.at(&["spec", "suspend"]) == Some(&Value::Bool(true));
+    let last = object.at(&["status", "lastScheduleTime"]).map_or("<none>".to_string(), |t| since(Some(t), now));
+    vec![
+        object.name().to_string(),
+        object.text(&["spec", "schedule"]).to_string(),
+        or_none(object.text(&["spec", "timeZone"]).to_string()),
+        if suspend { "True" } else { "False" }.to_string(),
+        object.list(&["status", "active"]).len().to_string(),
+        last,
+        age,
+    ]
+}
+
 /// `RWO,ROX`.
 fn access_modes(modes: &[Value]) -> String {
     let short = |m: &Value| match m.as_str().unwrap_or("") {
@@ -439,8 +483,10 @@ pub fn declared(definition: &Value, version: &str) -> Vec<Custom> {
         path: Template::path(".metadata.creationTimestamp").ok(),
     };
     let versions = definition.list(&["spec", "versions"]);
-    let columns =
-        versions.iter().find(|v| v.name_field() == version).map_or(&[][..], |v| v.list(&["additionalPrinterColumns"]));
+    let columns = versions
+        .iter()
+        .find(|v| v.text(&["name"]) == version)
+        .map_or(&[][..], |v| v.list(&["additionalPrinterColumns"]));
     if columns.is_empty() {
         return vec![name, age];
     }
@@ -450,15 +496,6 @@ pub fn declared(definition: &Value, version: &str) -> Vec<Custom> {
         path: Template::path(c.text(&["jsonPath"])).ok(),
     };
     std::iter::once(name).chain(columns.iter().map(read)).collect()
-}
-
-trait NameField {
-    fn name_field(&self) -> &str;
-}
-impl NameField for Value {
-    fn name_field(&self) -> &str {
-        self.text(&["name"])
-    }
 }
 
 /// The cells of a custom resource. What is absent is an empty cell.

@@ -1,46 +1,47 @@
-//! `describe`: an object as indented text, with its events below.
+//! `describe`: an object as indented text, with its events below (kubectl `pkg/describe/describe.go`).
 
 use super::age::since;
+use super::describe_kinds;
+use super::jsonpath::shown;
 use super::pick::{groups, list};
 use super::resources::Res;
 use super::session::{Cx, Flow};
-use super::table::Table;
+use super::tabs;
 use crate::api::message::{Method, Request};
 use crate::object::{Object, ObjectView};
+use crate::time::SimTime;
 use serde_json::{Map, Value};
 
 /// Deepest nesting that is shown.
 const DEPTH_MAX: usize = 40;
-/// The column in which the values of the head stand.
-const HEAD_WIDTH: usize = 14;
 
 pub fn describe(cx: &mut Cx) -> Flow {
     let args = cx.command.args.clone();
     if args.is_empty() {
-        return Err(cx.fail("You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources."));
+        return Err(cx.fail(
+            "You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of \
+             supported resources.",
+        ));
     }
     let mut printed = 0;
     for (res, names) in groups(cx, &args)? {
-        let namespace = cx.namespace();
-        let objects: Vec<Value> = if names.is_empty() {
-            list(cx, &res, &namespace)?.list(&["items"]).to_vec()
-        } else {
-            let mut found = Vec::new();
-            for name in &names {
-                let response = cx.get(res.path(&namespace, name))?;
-                if response.success() {
-                    found.push((*response.body).clone());
-                } else {
-                    cx.refused(&response, "");
-                }
-            }
-            found
-        };
-        for object in &objects {
-            let events = events(cx, &res, object)?;
+        for object in found(cx, &res, &names)? {
+            let mut lines = match describe_kinds::lines(cx, &res, &object)? {
+                Some(lines) => lines,
+                None => generic(&res, &object),
+            };
+            let events = events(cx, &res, &object)?;
+            let below = event_lines(cx, &events);
             let gap = if printed > 0 { "\n\n" } else { "" };
-            let text = format!("{gap}{}{}", body(&res, object), event_lines(cx, &events));
-            cx.out(text);
+            // Events stand in columns of their own; the word that there are none does not.
+            let text = match events.is_empty() {
+                true => {
+                    lines.extend(below);
+                    format!("{gap}{}", tabs::columns(&lines))
+                }
+                false => format!("{gap}{}\n{}", tabs::columns(&lines), tabs::columns(&below)),
+            };
+            cx.out(text.trim_end());
             printed += 1;
         }
     }
@@ -50,8 +51,27 @@ pub fn describe(cx: &mut Cx) -> Flow {
     Ok(())
 }
 
+fn found(cx: &mut Cx, res: &Res, names: &[String]) -> Flow<Vec<Value>> {
+    let namespace = cx.namespace();
+    if names.is_empty() {
+        return Ok(list(cx, res, &namespace)?.list(&["items"]).to_vec());
+    }
+    let mut found = Vec::new();
+    for name in names {
+        let response = cx.get(res.path(&namespace, name))?;
+        if response.success() {
+            found.push((*response.body).clone());
+        } else {
+            cx.refused(&response, "");
+        }
+    }
+    Ok(found)
+}
+
 fn events(cx: &mut Cx, res: &Res, object: &Value) -> Flow<Vec<Value>> {
-    if cx.command.flag("show-events") == Some("false") || res.kind == "Event" {
+    let silent =
+        matches!(res.kind.as_str(), "Event" | "Secret" | "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding");
+    if cx.command.flag("show-events") == Some("false") || silent {
         return Ok(Vec::new());
     }
     let namespace = if object.namespace().is_empty() { "default" } else { object.namespace() };
@@ -60,19 +80,21 @@ fn events(cx: &mut Cx, res: &Res, object: &Value) -> Flow<Vec<Value>> {
         Request::new(Method::Get, format!("/api/v1/namespaces/{namespace}/events")).query("fieldSelector", selector);
     let response = cx.call(request)?;
     let list: Object = if response.success() { response.body } else { Object::new(Value::Null) };
-    // The server of the model may not know these selectors for events, so the answer is looked through again.
     let about = |e: &&Value| e.text(&["involvedObject", "uid"]) == object.uid();
     let mut events: Vec<Value> = list.list(&["items"]).iter().filter(about).cloned().collect();
     events.sort_by(|a, b| a.text(&["lastTimestamp"]).cmp(b.text(&["lastTimestamp"])));
     Ok(events)
 }
 
-fn event_lines(cx: &Cx, events: &[Value]) -> String {
+fn event_lines(cx: &Cx, events: &[Value]) -> Vec<String> {
     if events.is_empty() {
-        return format!("\n{:<HEAD_WIDTH$}<none>", "Events:");
+        return vec!["Events:\t<none>".to_string()];
     }
-    let mut table = Table::of(&["Type", "Reason", "Age", "From", "Message"]);
-    table.rows.push(["----", "------", "----", "----", "-------"].map(str::to_string).to_vec());
+    let mut lines = vec![
+        "Events:".to_string(),
+        "  Type\tReason\tAge\tFrom\tMessage".to_string(),
+        "  ----\t------\t----\t----\t-------".to_string(),
+    ];
     for event in events {
         let last = since(event.at(&["lastTimestamp"]).or_else(|| event.at(&["eventTime"])), cx.now);
         let count = event.int(&["count"]).unwrap_or(1);
@@ -85,30 +107,19 @@ fn event_lines(cx: &Cx, events: &[Value]) -> String {
             "" => event.text(&["reportingComponent"]),
             source => source,
         };
-        table.rows.push(vec![
-            event.text(&["type"]).to_string(),
-            event.text(&["reason"]).to_string(),
-            age,
-            source.to_string(),
-            event.text(&["message"]).trim().to_string(),
-        ]);
+        let (kind, reason) = (event.text(&["type"]), event.text(&["reason"]));
+        let message = event.text(&["message"]).trim().replace(['\n', '\t'], " ");
+        lines.push(format!("  {kind}\t{reason}\t{age}\t{source}\t{message}"));
     }
-    // The head keeps its case here.
-    let heads = table.columns.iter().map(|c| c.name.clone()).collect();
-    table.rows.insert(0, heads);
-    let lines: Vec<String> = table.flush(false).lines().map(|l| format!("  {l}")).collect();
-    format!("\nEvents:\n{}", lines.join("\n"))
+    lines
 }
 
-fn body(res: &Res, object: &Value) -> String {
-    let mut lines = vec![head("Name", object.name())];
-    if res.namespaced {
-        lines.push(head("Namespace", object.namespace()));
-    }
-    lines.extend(marks("Labels", object.at(&["metadata", "labels"])));
-    lines.extend(marks("Annotations", object.at(&["metadata", "annotations"])));
-    lines.push(head("API Version", &res.api_version()));
-    lines.push(head("Kind", &res.kind));
+fn generic(res: &Res, object: &Value) -> Vec<String> {
+    let mut lines = vec![format!("Name:\t{}", object.name()), format!("Namespace:\t{}", object.namespace())];
+    lines.extend(marks("", "Labels", object.at(&["metadata", "labels"])));
+    lines.extend(marks("", "Annotations", object.at(&["metadata", "annotations"])));
+    lines.push(format!("API Version:\t{}", res.api_version()));
+    lines.push(format!("Kind:\t{}", res.kind));
     let mut rest = object.as_object().cloned().unwrap_or_default();
     rest.retain(|name, _| name != "apiVersion" && name != "kind");
     if let Some(meta) = rest.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -117,44 +128,32 @@ fn body(res: &Res, object: &Value) -> String {
         }
     }
     fields(&rest, 0, &mut lines);
-    lines.join("\n")
-}
-
-fn head(name: &str, value: &str) -> String {
-    format!("{:<HEAD_WIDTH$}{value}", format!("{name}:"))
-}
-
-fn marks(name: &str, map: Option<&Value>) -> Vec<String> {
-    let entries: Vec<String> = map
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .filter(|(k, _)| !k.ends_with("last-applied-configuration"))
-        .map(|(k, v)| match name {
-            "Labels" => format!("{k}={}", super::jsonpath::shown(v)),
-            _ => format!("{k}: {}", super::jsonpath::shown(v)),
-        })
-        .collect();
-    if entries.is_empty() {
-        return vec![head(name, "<none>")];
-    }
-    let mut lines = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        lines.push(if at == 0 { head(name, entry) } else { format!("{:HEAD_WIDTH$}{entry}", "") });
-    }
     lines
 }
 
-/// Fields sorted, values of one level in one column (kubectl `pkg/describe/describe.go`, printUnstructuredContent).
-fn fields(map: &Map<String, Value>, depth: usize, lines: &mut Vec<String>) {
-    let indent = "  ".repeat(depth);
-    let plain = |v: &Value| !v.is_object() && !v.is_array();
-    let width = map.iter().filter(|(_, v)| plain(v)).map(|(k, _)| spaced(k).chars().count() + 3).max().unwrap_or(0);
+/// Labels or annotations below each other.
+pub fn marks(indent: &str, name: &str, map: Option<&Value>) -> Vec<String> {
+    let entry = |(k, v): (&String, &Value)| {
+        let sign = if name == "Annotations" { ": " } else { "=" };
+        format!("{k}{sign}{}", shown(v).trim_end().replace(['\n', '\t'], " "))
+    };
+    let entries = map.and_then(Value::as_object).into_iter().flatten();
+    let shown: Vec<String> = entries.filter(|(k, _)| !k.ends_with("last-applied-configuration")).map(entry).collect();
+    if shown.is_empty() {
+        return vec![format!("{indent}{name}:\t<none>")];
+    }
+    let head = |at: usize| if at == 0 { format!("{name}:") } else { String::new() };
+    shown.iter().enumerate().map(|(at, text)| format!("{indent}{}\t{text}", head(at))).collect()
+}
+
+/// Fields sorted by name, nested ones indented.
+pub fn fields(map: &Map<String, Value>, depth: usize, lines: &mut Vec<String>) {
     if depth > DEPTH_MAX {
         return;
     }
+    let indent = "  ".repeat(depth);
     for (name, value) in map {
-        let name = spaced(name);
+        let name = label(name);
         match value {
             Value::Object(inner) => {
                 lines.push(format!("{indent}{name}:"));
@@ -165,33 +164,46 @@ fn fields(map: &Map<String, Value>, depth: usize, lines: &mut Vec<String>) {
                 for item in items {
                     match item {
                         Value::Object(inner) => fields(inner, depth + 1, lines),
-                        leaf => lines.push(format!("{indent}  {}", super::jsonpath::shown(leaf))),
+                        leaf => lines.push(format!("{indent}  {}", shown(leaf))),
                     }
                 }
             }
-            leaf => {
-                let name = format!("{name}:");
-                lines.push(format!("{indent}{name:<width$}{}", super::jsonpath::shown(leaf)));
-            }
+            leaf => lines.push(format!("{indent}{name}:\t{}", shown(leaf).replace(['\n', '\t'], " "))),
         }
     }
 }
 
-/// `readyReplicas` becomes `Ready Replicas`.
-fn spaced(name: &str) -> String {
-    let mut out = String::new();
+/// `readyReplicas` becomes `Ready Replicas`; what is not only letters stays.
+fn label(name: &str) -> String {
+    if !name.chars().all(|c| c.is_alphabetic() || c == '-') {
+        return name.to_string();
+    }
     let chars: Vec<char> = name.chars().collect();
+    let mut words: Vec<String> = Vec::new();
     for (at, c) in chars.iter().enumerate() {
-        let after_small = at > 0 && (chars[at - 1].is_lowercase() || chars[at - 1].is_ascii_digit());
+        let after_small = at > 0 && chars[at - 1].is_lowercase();
         let before_small =
-            at > 0 && chars.get(at + 1).is_some_and(|n| n.is_lowercase()) && chars[at - 1].is_uppercase();
-        if c.is_uppercase() && (after_small || before_small) {
-            out.push(' ');
+            at > 0 && chars[at - 1].is_uppercase() && chars.get(at + 1).is_some_and(|n| n.is_lowercase());
+        let begins = at == 0 || (c.is_uppercase() && (after_small || before_small));
+        match words.last_mut() {
+            Some(word) if !begins => word.push(*c),
+            _ => words.push(c.to_uppercase().collect()),
         }
-        if at == 0 { out.extend(c.to_uppercase()) } else { out.push(*c) }
     }
-    match out.as_str() {
-        "Uid" => "UID".to_string(),
-        _ => out,
-    }
+    let acronym = |w: &String| ["API", "URL", "UID", "OSB", "GUID"].contains(&w.to_uppercase().as_str());
+    let words: Vec<String> = words.into_iter().map(|w| if acronym(&w) { w.to_uppercase() } else { w }).collect();
+    words.join(" ")
+}
+
+/// `Thu, 01 Jan 2026 00:00:00 +0000`.
+pub fn long_time(stamp: Option<&Value>) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let Some(time) = stamp.and_then(Value::as_str).and_then(SimTime::parse_rfc3339) else {
+        return "<unset>".to_string();
+    };
+    let text = time.rfc3339();
+    let day = DAYS[(time.unix_secs() / 86_400 % 7) as usize];
+    let month = text[5..7].parse::<usize>().ok().and_then(|m| MONTHS.get(m.wrapping_sub(1))).unwrap_or(&"");
+    format!("{day}, {} {month} {} {} +0000", &text[8..10], &text[..4], &text[11..19])
 }

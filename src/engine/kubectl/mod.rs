@@ -7,7 +7,8 @@
 //!
 //! Divergence from Kubernetes: built-in kinds are known without discovery, as from a filled cache; tables are made
 //! here and not by the server; `apply` waits for a definition that stands in the same files; `edit` takes the edited
-//! text as its file; `explain` knows custom resources only; the detail blocks of `describe` are the same for all kinds.
+//! text as its file; `explain` knows custom resources only; `describe` has the forms of the common
+//! kinds and the general one for the rest.
 
 mod age;
 mod apply;
@@ -16,6 +17,7 @@ mod complete;
 mod create;
 mod delete;
 mod describe;
+mod describe_kinds;
 mod explain;
 mod flags;
 mod get;
@@ -29,10 +31,13 @@ mod revisions;
 mod rollout;
 mod session;
 mod table;
+mod tabs;
 mod threeway;
 mod verbs;
 mod wait;
 
+#[cfg(test)]
+mod server_tests;
 #[cfg(test)]
 mod tests;
 

@@ -23,7 +23,7 @@ fn send(cx: &mut Cx, one: &Picked, manager: &str, kind: &str, body: Value, befor
         cx.refused(&response, "");
         return Ok(());
     }
-    let same = response.body.resource_version() == before.resource_version();
+    let same = *response.body == *before;
     let body = response.body;
     done(cx, &one.res, &body, if same { what[1] } else { what[0] })
 }
@@ -60,7 +60,7 @@ pub fn patch(cx: &mut Cx) -> Flow {
             cx.refused(&response, "");
             continue;
         }
-        let same = response.body.resource_version() == before.resource_version();
+        let same = *response.body == *before;
         done(cx, &one.res, &response.body, if same { "patched (no change)" } else { "patched" })?;
     }
     Ok(())

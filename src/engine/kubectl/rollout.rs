@@ -5,7 +5,7 @@ use super::output::done;
 use super::pick::{Picked, pick};
 use super::revisions::{self, Revision};
 use super::session::{Cx, Flow, duration};
-use super::table::Table;
+use super::tabs;
 use crate::api::message::Method;
 use crate::object::ObjectView;
 use crate::time::Span;
@@ -154,10 +154,9 @@ fn history(cx: &mut Cx, one: &Picked) -> Flow {
         cx.out(text);
         return Ok(());
     }
-    let mut table = Table::of(&["Revision", "Change-Cause"]);
-    table.rows.extend(all.iter().map(|r| vec![r.number.to_string(), r.cause.clone()]));
-    let text = format!("{label} \n{}\n", table.flush(true));
-    cx.out(text);
+    let mut lines = vec!["REVISION\tCHANGE-CAUSE".to_string()];
+    lines.extend(all.iter().map(|r| format!("{}\t{}", r.number, r.cause)));
+    cx.out(format!("{label} \n{}\n", tabs::columns(&lines)));
     Ok(())
 }
 

@@ -155,7 +155,9 @@ impl Cx<'_> {
         request.user = match self.command.flag("as") {
             None => self.user.clone(),
             Some(name) => {
-                let groups = self.command.all("as-group").iter().map(|g| g.as_str().into()).collect();
+                // The server adds the group of all who are known, as it does on impersonation.
+                let given = self.command.all("as-group").iter().map(String::as_str);
+                let groups = given.chain(["system:authenticated"]).map(Into::into).collect();
                 User { name: name.into(), groups }
             }
         };

@@ -5,6 +5,8 @@
 
 mod commands;
 mod kubectl;
+#[cfg(test)]
+mod kubectl_tests;
 mod serve;
 mod spec;
 

@@ -1,0 +1,134 @@
+//! Claims about kubectl against the real server of the model.
+
+use super::{Ask, Files, Session, parse};
+use crate::api::message::{Request, User, WatchEvent};
+use crate::api::server::{ApiServer, Profile};
+use crate::ids::WatchId;
+use crate::time::{SimTime, Span};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// A server, a clock, and what was given for files.
+pub struct Cluster {
+    api: ApiServer,
+    now: SimTime,
+    files: Files,
+}
+
+impl Cluster {
+    pub fn new() -> Self {
+        Cluster { api: ApiServer::new(1, Profile::default()), now: SimTime::ZERO, files: Files::new() }
+    }
+
+    pub fn file(&mut self, name: &str, objects: &[Value]) {
+        self.files.insert(name.to_string(), objects.iter().cloned().map(Arc::new).collect());
+    }
+
+    fn pass(&mut self, until: SimTime) {
+        while let Some(due) = self.api.due().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.api.tick(self.now);
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// What a line prints, both outputs in their order, and the exit code behind them when it is not zero.
+    pub fn run(&mut self, line: &str) -> String {
+        let user = User { name: "admin".into(), groups: vec!["system:masters".into()] };
+        let command = match parse(line, &self.files) {
+            Ok(command) => command,
+            Err(usage) => return format!("{}\n[1]", usage.0),
+        };
+        let mut session = Session::new(command, user, self.now);
+        let mut printed = Vec::new();
+        let mut inbox: BTreeMap<WatchId, VecDeque<WatchEvent>> = BTreeMap::new();
+        for _ in 0..2_000 {
+            let (lines, ask) = session.advance();
+            printed.extend(lines.into_iter().map(|l| l.text));
+            match ask {
+                Ask::Send(request) => {
+                    self.pass(self.now + Span::millis(1));
+                    let response = self.handle(&request);
+                    session.answered(self.now, response);
+                }
+                Ask::Sleep(until) => {
+                    self.pass(until);
+                    session.woke(self.now);
+                }
+                Ask::Event { watch, .. } => {
+                    let events = self.api.watch_events(self.now, watch);
+                    inbox.entry(watch).or_default().extend(events);
+                    let event = inbox.get_mut(&watch).and_then(VecDeque::pop_front);
+                    session.event(self.now, event);
+                }
+                Ask::Exit(0) => return printed.join("\n"),
+                Ask::Exit(code) => return format!("{}\n[{code}]", printed.join("\n")),
+            }
+        }
+        panic!("{line} does not end");
+    }
+
+    fn handle(&mut self, request: &Request) -> crate::api::message::Response {
+        let response = self.api.handle(self.now, request);
+        self.api.take_commits();
+        response
+    }
+}
+
+#[allow(dead_code)]
+fn widgets() -> Value {
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.demo.example"},
+        "spec": {"group": "demo.example", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "shortNames": ["wd"], "categories": ["all"]},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}},
+                "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+                    {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"}],
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer", "minimum": 1, "description": "How large."},
+                        "color": {"type": "string"}},
+                        "x-kubernetes-validations": [{"rule": "self.size < 10", "message": "too large"}]},
+                    "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}]}})
+}
+
+#[allow(dead_code)]
+fn widget(name: &str, spec: Value) -> Value {
+    json!({"apiVersion": "demo.example/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
+}
+
+fn deployment() -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"app": "web"}},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "nginx:1.25", "ports": [{"containerPort": 80}]}]}}}})
+}
+
+#[test]
+fn a_deployment_is_applied_changed_and_left_alone() {
+    let mut c = Cluster::new();
+    let mut newer = deployment();
+    newer["spec"]["template"]["spec"]["containers"][0]["image"] = json!("nginx:1.26");
+    c.file("web.yaml", &[deployment()]);
+    c.file("newer.yaml", &[newer]);
+    assert_eq!(c.run("apply -f web.yaml"), "deployment.apps/web created");
+    assert_eq!(c.run("apply -f web.yaml"), "deployment.apps/web unchanged");
+    assert_eq!(c.run("scale deploy web --replicas=5"), "deployment.apps/web scaled");
+    assert_eq!(c.run("apply -f newer.yaml"), "deployment.apps/web configured");
+    assert_eq!(c.run("get deploy web -o jsonpath='{.spec.template.spec.containers[0].image} {.spec.replicas}'"), "nginx:1.26 3");
+    assert_eq!(c.run("set image deploy/web web=nginx:1.27"), "deployment.apps/web image updated");
+    assert_eq!(c.run("rollout pause deploy/web"), "deployment.apps/web paused");
+    assert_eq!(c.run("rollout pause deploy/web"), "error: deployments.apps \"web\" is already paused\n[1]");
+    assert!(c.run("get deploy -o wide").contains("web          nginx:1.27   app=web"));
+}
+
+#[test]
+fn a_person_without_rights_is_refused_in_the_words_of_the_server() {
+    let mut c = Cluster::new();
+    let refused = "Error from server (Forbidden): pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in the \
+                   namespace \"default\"\n[1]";
+    assert_eq!(c.run("get pods --as bob"), refused);
+    assert_eq!(c.run("create role reader --verb=get,list --resource=pods"), "role.rbac.authorization.k8s.io/reader created");
+    assert_eq!(c.run("create rolebinding r --role=reader --user=bob"), "rolebinding.rbac.authorization.k8s.io/r created");
+    assert_eq!(c.run("get pods --as bob"), "No resources found in default namespace.");
+    assert_eq!(c.run("auth can-i delete pods"), "yes");
+}
