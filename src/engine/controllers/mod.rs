@@ -1,11 +1,43 @@
+//! The controllers that come with a cluster, on the same informers and queues as every operator.
+//!
+//! Divergence from Kubernetes: workload controllers (Deployment, ReplicaSet, StatefulSet) are not built yet; the scheduler
+//! knows readiness, cordons and the number of pods, no resources; a volume claim is bound as soon as it is seen.
+
+mod claims;
+mod garbage;
+mod kubelet;
+mod namespace;
+mod node_lifecycle;
+mod scheduler;
+
+use crate::ids::Gvr;
 use crate::process::controller::Controller;
 use std::sync::Arc;
+
+/// What runs in kube-controller-manager.
+#[must_use]
 pub fn manager() -> Vec<Arc<dyn Controller>> {
-    vec![]
+    vec![
+        Arc::new(garbage::Garbage),
+        Arc::new(namespace::Namespaces),
+        Arc::new(node_lifecycle::NodeLifecycle),
+        Arc::new(claims::Claims),
+    ]
 }
+
+/// What runs in kube-scheduler.
+#[must_use]
 pub fn scheduler() -> Vec<Arc<dyn Controller>> {
-    vec![]
+    vec![Arc::new(scheduler::Scheduler)]
 }
-pub fn kubelet(_n: &str) -> Vec<Arc<dyn Controller>> {
-    vec![]
+
+/// What runs on a node.
+#[must_use]
+pub fn kubelet(node: &str) -> Vec<Arc<dyn Controller>> {
+    vec![Arc::new(kubelet::Pods::on(node)), Arc::new(kubelet::Heartbeat::of(node))]
+}
+
+/// A resource of the core group.
+fn core(plural: &str) -> Gvr {
+    Gvr::new("", "v1", plural)
 }
