@@ -67,7 +67,9 @@ fn kinds(cx: &mut Context) -> Result<Vec<Gvr>, Stop> {
 fn custom(crd: &Value) -> Option<Gvr> {
     let version = crd.list(&["spec", "versions"]).iter().find(|v| v.get("served") == Some(&json!(true)))?;
     let served = crd.condition("Established") == "True" && crd.text(&["spec", "scope"]) == "Namespaced";
-    served.then(|| Gvr::new(crd.text(&["spec", "group"]), version.text(&["name"]), crd.text(&["spec", "names", "plural"])))
+    served.then(|| {
+        Gvr::new(crd.text(&["spec", "group"]), version.text(&["name"]), crd.text(&["spec", "names", "plural"]))
+    })
 }
 
 /// Deletes what is there; answers how much was.

@@ -45,7 +45,9 @@ impl Controller for NodeLifecycle {
         let Some(node) = cx.get(&core("nodes"), key) else { return Ok(Action::done()) };
         let Some(lease) = cx.get(&leases(), &Key::new(LEASES_OF_NODES, node.name())) else { return Ok(Action::done()) };
         let now = cx.now();
-        let Some(renewed) = SimTime::parse_rfc3339(lease.text(&["spec", "renewTime"])) else { return Ok(Action::done()) };
+        let Some(renewed) = SimTime::parse_rfc3339(lease.text(&["spec", "renewTime"])) else {
+            return Ok(Action::done());
+        };
         if now < renewed + GRACE {
             if node.condition("Ready") == "True" && tainted(&node) {
                 set_taints(cx, &node, false)?;

@@ -134,6 +134,10 @@ pub trait Controller: Send + Sync {
     }
     /// Sees every event of every source before it becomes keys: for expectations and the like.
     fn observe(&self, _gvr: &Gvr, _notice: &Notice, _memory: &mut Memory) {}
+    /// Collections it reads without naming them as a source are watched with [`Handler::Map`] from then on.
+    fn follows_reads(&self) -> bool {
+        false
+    }
     /// Keys to start with, for controllers that work without an event.
     fn initial_keys(&self) -> Vec<Key> {
         Vec::new()

@@ -220,7 +220,11 @@ impl Process {
         let Some(runner) = self.runners.get_mut(name) else { return };
         let asked = runner.run(worker, &self.ports, core);
         if let Some(gvr) = self.ports.wanted() {
-            self.ports.open_lazily(&self.id, gvr, (name, worker), core, &mut self.rng);
+            let followed = runner.follow(&gvr);
+            let id = self.ports.open_lazily(&self.id, gvr, (name, worker), core, &mut self.rng);
+            if let Some(source) = followed {
+                self.ports.listen(&id, name, source, core);
+            }
             return;
         }
         self.ask(name, worker, asked, core);

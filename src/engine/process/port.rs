@@ -174,11 +174,12 @@ impl Ports {
         worker: (&Arc<str>, u32),
         core: &mut Core,
         rng: &mut Rng,
-    ) {
+    ) -> InformerId {
         let id = self.open(process, Scope::new(gvr, ""), core, rng);
         if let Some(port) = self.ports.get_mut(&id) {
             port.waiting.push((worker.0.clone(), worker.1));
         }
+        id
     }
 
     /// The collection that a read missed since the last look.

@@ -10,7 +10,7 @@ use super::worker::{Pass, Run, Workers};
 use crate::agenda::Life;
 use crate::api::message::{Request, Response, WatchEventType};
 use crate::event::{ControllerId, Event, InformerId, ProcessId};
-use crate::ids::{Key, MessageId};
+use crate::ids::{Gvr, Key, MessageId};
 use crate::object::{Object, ObjectView};
 use crate::time::SimTime;
 use std::sync::Arc;
@@ -52,6 +52,17 @@ impl Runner {
             queue_armed: None,
             get_booked: false,
         }
+    }
+
+    /// Makes a collection that was read a source, if the controller wants that and has not done so before; answers
+    /// its index.
+    pub fn follow(&mut self, gvr: &Gvr) -> Option<usize> {
+        if !self.logic.follows_reads() || self.sources.iter().any(|s| s.gvr == *gvr) {
+            return None;
+        }
+        let known = self.sources.iter().cloned();
+        self.sources = known.chain([Source::new(gvr.clone(), Handler::Map)]).collect();
+        Some(self.sources.len() - 1)
     }
 
     pub fn depend_on(&mut self, informer: InformerId) {
@@ -103,7 +114,12 @@ impl Runner {
                 keys.dedup();
                 keys
             }
-            Handler::Map => self.logic.map(&source.gvr, notice, ports, &mut self.memory),
+            Handler::Map => {
+                let keys = self.logic.map(&source.gvr, notice, ports, &mut self.memory);
+                // A handler takes what is cached; only a reconcile waits for more.
+                drop(ports.wanted());
+                keys
+            }
         }
     }
 

@@ -47,7 +47,8 @@ impl Controller for Heartbeat {
     fn reconcile(&self, cx: &mut Context, key: &Key) -> Result<Action, Stop> {
         let now = cx.now();
         cx.at(Phase::Act, "renew", "");
-        let spec = json!({"holderIdentity": self.node, "leaseDurationSeconds": LEASE_SECS, "renewTime": now.rfc3339_micro()});
+        let spec =
+            json!({"holderIdentity": self.node, "leaseDurationSeconds": LEASE_SECS, "renewTime": now.rfc3339_micro()});
         let renewed = cx.patch(&leases(), key, "", json!({"spec": spec.clone()})).or_not_found()?;
         if renewed.is_none() {
             let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",

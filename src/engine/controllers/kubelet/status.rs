@@ -24,16 +24,14 @@ pub fn of(pod: &Object, life: &Life, node: &str) -> Value {
     }
     let mut conditions = pod.list(&["status", "conditions"]).to_vec();
     let at = life.since.rfc3339();
-    for (kind, value) in [
-        ("PodReadyToStartContainers", up),
-        ("Initialized", initialized),
-        ("Ready", ready),
-        ("ContainersReady", ready),
-    ] {
+    for (kind, value) in
+        [("PodReadyToStartContainers", up), ("Initialized", initialized), ("Ready", ready), ("ContainersReady", ready)]
+    {
         set(&mut conditions, kind, value, &at);
     }
     status.insert("conditions".into(), Value::from(conditions));
-    let containers = pod.list(&["spec", "containers"]).iter().map(|c| container(c, life, pod.uid())).collect::<Vec<_>>();
+    let containers =
+        pod.list(&["spec", "containers"]).iter().map(|c| container(c, life, pod.uid())).collect::<Vec<_>>();
     status.insert("containerStatuses".into(), Value::from(containers));
     Value::Object(status)
 }
