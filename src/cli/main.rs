@@ -4,11 +4,14 @@ mod conform;
 mod conform_client;
 mod conform_http;
 mod link;
+mod run;
 mod serve;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "\
+operatorscope run FILE [--until 60s] [--seed N] [--trace text|ndjson] [--hash]
+                                         play a scenario or manifests, check what they promise
 operatorscope link URL                   decode a share link to a scenario document
 operatorscope conform PATH...            play recorded conformance cases
 operatorscope serve DIR [--port N]       serve a folder on 127.0.0.1";
@@ -17,6 +20,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (command, rest) = args.split_first().map_or(("help", &[][..]), |(c, rest)| (c.as_str(), rest));
     let result = match (command, rest) {
+        ("run", _) => run::run(rest),
         ("link", _) => link::link(rest),
         ("serve", _) => serve::serve(rest),
         ("conform", [_, ..]) => conform::run(rest),

@@ -125,6 +125,11 @@ impl Store {
             .map(|(k, s)| (&k.0, s))
     }
 
+    /// Every object, kind by kind.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.collections.values().flat_map(|c| c.objects.values().map(|s| &s.object))
+    }
+
     #[must_use]
     pub fn count(&self, resource: &GroupResource) -> usize {
         self.collections.get(resource).map_or(0, |c| c.objects.len())

@@ -115,6 +115,11 @@ impl World {
         self.core.log.hash()
     }
 
+    /// Every object the server holds.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.api.objects()
+    }
+
     #[must_use]
     pub fn api(&self) -> &ApiServer {
         &self.api

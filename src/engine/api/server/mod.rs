@@ -214,9 +214,9 @@ impl ApiServer {
         self.store.get(resource, key).map(|s| s.object.clone())
     }
 
-    /// All objects of a kind as they are stored.
-    pub fn peek_all(&self, resource: &GroupResource) -> impl Iterator<Item = &Object> {
-        self.store.list(resource, "").map(|(_, s)| &s.object)
+    /// Every object as it is stored, kind by kind.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.store.objects()
     }
 
     #[must_use]
