@@ -1,5 +1,6 @@
 //! `operatorscope`: the model without a browser. One file a subcommand.
 
+mod bench_client;
 mod conform;
 mod conform_client;
 mod conform_http;
@@ -14,6 +15,7 @@ operatorscope run FILE [--until 60s] [--seed N] [--trace text|ndjson] [--hash]
                                          play a scenario or manifests, check what they promise
 operatorscope link URL                   decode a share link to a scenario document
 operatorscope conform PATH...            play recorded conformance cases
+operatorscope bench-client               operations per second of queue and informer; 10,000 objects
 operatorscope serve DIR [--port N]       serve a folder on 127.0.0.1";
 
 fn main() -> ExitCode {
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         ("link", _) => link::link(rest),
         ("serve", _) => serve::serve(rest),
         ("conform", [_, ..]) => conform::run(rest),
+        ("bench-client", []) => Ok(bench_client::run()),
         _ => Err(USAGE.to_string()),
     };
     match result {

@@ -34,6 +34,14 @@ pub enum Life {
     WorkerRun(Arc<str>, u32),
     /// The client side rate limiter lets the next request go.
     Send,
+    /// Leader election: the next try, renewal or deadline.
+    ElectionTimer,
+    /// The event recorder tries a write again.
+    RecorderTimer,
+    /// Caches that are not filled by now end the process.
+    SyncDeadline,
+    /// Nothing has come through for so long that the connections count as broken.
+    ConnectionLost,
     /// The person at the keyboard: the next step of a kubectl command.
     Kubectl,
 }

@@ -77,6 +77,63 @@ pub enum Command {
     Thaw {
         process: String,
     },
+    /// Ends a process in the ordinary way; it stays down until it is started.
+    Stop {
+        process: String,
+    },
+    /// Starts a process that is down, with empty caches and queues.
+    Start {
+        process: String,
+    },
+    /// From now on the clock of the process runs at this many percent of true time.
+    ClockRate {
+        process: String,
+        percent: u32,
+    },
+    /// Cuts the process off from the network, in both directions.
+    Partition {
+        process: String,
+    },
+    /// Ends a partition.
+    Heal {
+        process: String,
+    },
+    /// How long a change waits in the FIFO of one informer, or of all of the process; without `ms` as the knob says.
+    Lag {
+        process: String,
+        #[serde(default)]
+        resource: String,
+        #[serde(default)]
+        ms: Option<u64>,
+    },
+    /// How long the messages of this process take; without `ms` as the knob says.
+    Latency {
+        process: String,
+        #[serde(default)]
+        ms: Option<u64>,
+    },
+    /// The next events of a watch are lost on the way, and nobody notices.
+    MissEvents {
+        process: String,
+        resource: String,
+        #[serde(default = "one")]
+        count: u32,
+    },
+    /// Reads of the process that allow any version (`resourceVersion=0`) go to a server that has stopped following.
+    OldServer {
+        process: String,
+        on: bool,
+    },
+    /// Narrows the caches of a process, one resource's or all; it starts again with them.
+    CacheScope {
+        process: String,
+        #[serde(default)]
+        resource: String,
+        #[serde(default)]
+        namespace: String,
+        #[serde(default)]
+        label_selector: String,
+    },
     /// Switches one controller of a process off or on.
     Switch {
         process: String,

@@ -161,6 +161,19 @@ pub enum ProcessState {
     Down,
 }
 
+/// A token bucket as it stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Tokens {
+    /// Thousandths of a token; below zero while requests wait.
+    pub milli: i64,
+    pub qps: u64,
+    pub burst: u32,
+    /// How long the last request has to wait.
+    pub wait: Span,
+    /// Requests that wait for their token.
+    pub waiting: usize,
+}
+
 /// Every kind of thing that can be recorded.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize)]
 pub enum Event {
@@ -275,6 +288,27 @@ pub enum Event {
     Leading {
         process: ProcessId,
         leads: bool,
+    },
+    /// The client side rate limit of a process after a request asked for a token.
+    Tokens {
+        process: ProcessId,
+        tokens: Tokens,
+    },
+    /// A property of one process was changed: `clockPercent`, `partitioned`, `latencyMs`, `lagMs pods`, ….
+    Tuned {
+        process: ProcessId,
+        setting: Arc<str>,
+        /// `None`: as everywhere.
+        value: Option<u64>,
+    },
+    /// A reconcile gave an event to the recorder, which combines, counts and filters before it writes.
+    Announced {
+        controller: ControllerId,
+        worker: u32,
+        key: Key,
+        warning: bool,
+        reason: Arc<str>,
+        message: Arc<str>,
     },
     FaultArmed {
         fault: Arc<crate::command::FailNext>,

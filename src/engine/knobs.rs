@@ -22,7 +22,7 @@ const fn knob(name: &'static str, min: i64, max: i64, default: i64) -> Knob {
 }
 
 /// Every knob. Times are in milliseconds.
-pub const KNOBS: [Knob; 11] = [
+pub const KNOBS: [Knob; 21] = [
     knob("latencyMs", 0, 10_000, 10),
     knob("jitterPercent", 0, 100, 20),
     knob("informerLagMs", 0, 60_000, 2),
@@ -36,6 +36,24 @@ pub const KNOBS: [Knob; 11] = [
     knob("backoffCapMs", 1, 1_000_000, 1_000_000),
     // 0: client-go's queue, 1: controller-runtime's priority queue.
     knob("priorityQueue", 0, 1, 1),
+    // How long the server takes to answer.
+    knob("apiLatencyMs", 0, 60_000, 0),
+    // Replicas of the operator; more than one elect a leader.
+    knob("replicas", 1, 5, 1),
+    // client-go's and controller-runtime's election times.
+    knob("leaseSeconds", 2, 600, 15),
+    knob("renewSeconds", 1, 600, 10),
+    knob("retrySeconds", 1, 600, 2),
+    // 1: a leader that is stopped gives the lease back (LeaderElectionReleaseOnCancel).
+    knob("releaseOnCancel", 0, 1, 0),
+    // 1: followers fill caches and queues before they lead (EnableWarmup).
+    knob("warmup", 0, 1, 0),
+    // How long controller-runtime waits for caches to be filled before the process gives up.
+    knob("cacheSyncSeconds", 1, 3_600, 120),
+    // 0: informers start with LIST and WATCH, as before client-go 0.35.
+    knob("watchList", 0, 1, 1),
+    // 1: the operator has only the rights that RBAC objects give to its service account.
+    knob("operatorRbac", 0, 1, 0),
 ];
 
 impl Default for Knobs {

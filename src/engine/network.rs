@@ -35,6 +35,8 @@ pub struct Network {
     flight: BTreeMap<MessageId, Flight>,
     /// Processes that cannot reach the server, nor be reached.
     pub partitioned: BTreeSet<ProcessId>,
+    /// Processes with a latency of their own.
+    latency: BTreeMap<ProcessId, Span>,
 }
 
 /// How long messages take.
@@ -48,7 +50,14 @@ pub struct Pace {
 impl Network {
     #[must_use]
     pub fn new(seed: Rng) -> Self {
-        Network { next: 1, seed, jitter: BTreeMap::new(), flight: BTreeMap::new(), partitioned: BTreeSet::new() }
+        Network {
+            next: 1,
+            seed,
+            jitter: BTreeMap::new(),
+            flight: BTreeMap::new(),
+            partitioned: BTreeSet::new(),
+            latency: BTreeMap::new(),
+        }
     }
 
     /// Puts a message on its way, not to arrive before `not_before`.
@@ -63,17 +72,34 @@ impl Network {
         let (carries, payload, background) = what;
         let id = MessageId(self.next);
         self.next += 1;
-        let extra = pace.latency.0 * pace.jitter_percent / 100;
+        let latency = [&from, &to].into_iter().filter_map(|end| self.latency.get(end)).max().copied();
+        let latency = latency.unwrap_or(pace.latency);
+        let extra = latency.0.saturating_mul(pace.jitter_percent) / 100;
         let jitter = if extra == 0 {
             0
         } else {
             let seed = &self.seed;
             self.jitter.entry(from.clone()).or_insert_with(|| seed.fork(&from)).below(extra + 1)
         };
-        let deliver_at = (sent_at + pace.latency + Span(jitter)).max(not_before);
+        let deliver_at = (sent_at + latency + Span(jitter)).max(not_before);
         let message = Arc::new(Message { id, from, to, sent_at, deliver_at, carries, background });
         self.flight.insert(id, Flight { message: message.clone(), payload });
         message
+    }
+
+    /// Messages from and to this process take so long; `None`: as long as all others.
+    pub fn set_latency(&mut self, process: &ProcessId, latency: Option<Span>) {
+        match latency {
+            Some(latency) => self.latency.insert(process.clone(), latency),
+            None => self.latency.remove(process),
+        };
+    }
+
+    /// The end of a message on its way that is cut off from the network.
+    #[must_use]
+    pub fn cut_end(&self, id: MessageId) -> Option<&ProcessId> {
+        let message = &self.flight.get(&id)?.message;
+        [&message.from, &message.to].into_iter().find(|end| self.partitioned.contains(*end))
     }
 
     /// Whom a message on its way is for.
@@ -92,10 +118,5 @@ impl Network {
     pub fn of_watch(&self, watch: WatchId) -> Vec<MessageId> {
         let carries = |f: &Flight| matches!(&f.payload, Payload::Watch(w, _) | Payload::WatchEnd(w) if *w == watch);
         self.flight.iter().filter(|(_, f)| carries(f)).map(|(id, _)| *id).collect()
-    }
-
-    #[must_use]
-    pub fn cut_between(&self, message: &Message) -> bool {
-        self.partitioned.contains(&message.from) || self.partitioned.contains(&message.to)
     }
 }

@@ -6,7 +6,7 @@ use crate::api::message::{StageStep, WatchEventType};
 use crate::command::FailNext;
 use crate::event::{
     Carries, ControllerId, Event, InformerId, Message, Outcome, Phase, ProcessId, ProcessState, QueueOp, QueueShot,
-    Record, Write,
+    Record, Tokens, Write,
 };
 use crate::ids::{EventId, GroupResource, Key, MessageId, WatchId};
 use crate::object::Object;
@@ -67,6 +67,17 @@ pub struct ControllerView {
     pub workers: BTreeMap<u32, WorkerView>,
     pub last: Option<Outcome>,
     pub dropped: u64,
+    /// Events given to the recorder.
+    pub announced: u64,
+}
+
+/// The rate limit of a process' client, as drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientView {
+    pub at: SimTime,
+    pub tokens: Tokens,
+    /// Requests that had to wait so far.
+    pub throttled: u64,
 }
 
 /// A reconcile that is running, or the last one of its worker.
@@ -96,6 +107,10 @@ pub struct Scene {
     pub controllers: Arc<BTreeMap<ControllerId, ControllerView>>,
     pub processes: Arc<BTreeMap<ProcessId, ProcessState>>,
     pub leading: Arc<BTreeMap<ProcessId, bool>>,
+    /// Processes whose client has a rate limit.
+    pub clients: Arc<BTreeMap<ProcessId, ClientView>>,
+    /// What is special about single processes; see [`Event::Tuned`].
+    pub tuned: Arc<BTreeMap<(ProcessId, Arc<str>), u64>>,
     pub armed: Arc<Vec<Arc<FailNext>>>,
     pub knobs: Arc<BTreeMap<Arc<str>, i64>>,
     pub printed: Arc<VecDeque<(SimTime, Arc<str>, bool)>>,
@@ -136,6 +151,19 @@ impl Scene {
             Event::Leading { process, leads } => {
                 Arc::make_mut(&mut self.leading).insert(process.clone(), *leads);
             }
+            Event::Tokens { process, tokens } => {
+                let view = Arc::make_mut(&mut self.clients).entry(process.clone()).or_default();
+                view.throttled += u64::from(tokens.wait.0 > 0);
+                (view.at, view.tokens) = (record.at, *tokens);
+            }
+            Event::Tuned { process, setting, value } => {
+                let tuned = Arc::make_mut(&mut self.tuned);
+                let slot = (process.clone(), setting.clone());
+                match value {
+                    Some(value) => tuned.insert(slot, *value),
+                    None => tuned.remove(&slot),
+                };
+            }
             Event::KnobSet { knob, value } => {
                 Arc::make_mut(&mut self.knobs).insert(knob.clone(), *value);
             }
@@ -152,6 +180,7 @@ impl Scene {
             | Event::Started { .. }
             | Event::At { .. }
             | Event::NoWrite { .. }
+            | Event::Announced { .. }
             | Event::Finished { .. } => self.controlled(record),
         }
     }
@@ -181,6 +210,7 @@ impl Scene {
             Arc::make_mut(&mut self.informers).retain(|id, _| id.process != *process);
             Arc::make_mut(&mut self.controllers).retain(|id, _| id.process != *process);
             Arc::make_mut(&mut self.leading).remove(process);
+            Arc::make_mut(&mut self.clients).remove(process);
         }
     }
 
@@ -259,6 +289,7 @@ impl Scene {
         | Event::Started { controller, .. }
         | Event::At { controller, .. }
         | Event::NoWrite { controller, .. }
+        | Event::Announced { controller, .. }
         | Event::Finished { controller, .. }) = &record.event
         else {
             return;
@@ -266,6 +297,7 @@ impl Scene {
         let controllers = Arc::make_mut(&mut self.controllers);
         let view = controllers.entry(controller.clone()).or_default();
         match &record.event {
+            Event::Announced { .. } => view.announced += 1,
             Event::Notified { enqueued, .. } => view.dropped += u64::from(enqueued.is_empty()),
             Event::Queue { op, shot, .. } => {
                 view.shot = shot.clone();

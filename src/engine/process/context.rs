@@ -9,10 +9,12 @@
 //!
 //! **Caveats.** The code must ask the same questions in the same order given the same answers.
 
+use super::announcer::involved;
 use super::controller::Caches;
 use super::memory::Memory;
 use crate::api::message::{Body, Method, Request, Response};
 use crate::api::status::ApiStatus;
+use crate::controller::correlator::Involved;
 use crate::event::Phase;
 use crate::ids::{Gvr, Key};
 use crate::object::{Object, ObjectView};
@@ -73,6 +75,7 @@ pub enum Answer {
 pub enum Remark {
     At { phase: Phase, line: &'static str, note: String },
     NoWrite { why: String },
+    Event { about: Involved, warning: bool, reason: String, message: String },
 }
 
 /// See the module's text.
@@ -253,6 +256,16 @@ impl<'a> Context<'a> {
     /// Says that nothing is written, and why: a decision too.
     pub fn no_write(&mut self, why: impl Into<String>) {
         self.remark(|| Remark::NoWrite { why: why.into() });
+    }
+
+    /// Gives an Event about `object` to the recorder; nobody waits for its writing.
+    pub fn event(&mut self, object: &Object, warning: bool, reason: &str, message: impl Into<String>) {
+        self.remark(|| Remark::Event {
+            about: involved(object),
+            warning,
+            reason: reason.to_string(),
+            message: message.into(),
+        });
     }
 
     fn remark(&mut self, make: impl FnOnce() -> Remark) {

@@ -2,6 +2,8 @@
 
 use super::context::{Action, Context, Stop};
 use super::memory::Memory;
+use crate::client::reflector::Decode;
+pub use crate::controller::predicate::Predicate;
 use crate::ids::{Gvr, Key};
 use crate::object::Object;
 
@@ -45,17 +47,8 @@ pub enum Handler {
     Map,
 }
 
-/// Filters in front of a handler, as in controller-runtime's `predicate` package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Predicate {
-    GenerationChanged,
-    LabelChanged,
-    AnnotationChanged,
-    ResourceVersionChanged,
-}
-
 /// One watched resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Source {
     pub gvr: Gvr,
     /// Empty watches all namespaces.
@@ -63,7 +56,10 @@ pub struct Source {
     pub label_selector: String,
     pub field_selector: String,
     pub handler: Handler,
+    /// All must let an event through.
     pub predicates: Vec<Predicate>,
+    /// Set for a typed client: one object that cannot be read as its type blinds the whole informer.
+    pub decode: Option<Decode>,
 }
 
 impl Source {
@@ -76,11 +72,17 @@ impl Source {
             field_selector: String::new(),
             handler,
             predicates: Vec::new(),
+            decode: None,
         }
     }
     #[must_use]
     pub fn with(mut self, predicate: Predicate) -> Self {
         self.predicates.push(predicate);
+        self
+    }
+    #[must_use]
+    pub fn typed(mut self, decode: Decode) -> Self {
+        self.decode = Some(decode);
         self
     }
     #[must_use]

@@ -1,12 +1,14 @@
 //! What a controller keeps in its own memory: gone when its process dies.
 
+use crate::controller::expectations::Expectations;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Small named values: expectations, graphs, backoff states.
+/// Small named values, and the expectations of what was created and deleted but not yet seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     values: BTreeMap<String, Value>,
+    pub expectations: Expectations,
 }
 
 impl Memory {

@@ -1,29 +1,48 @@
-//! Processes: programs outside the API server, each with its own identity, caches, queues and workers.
+//! Processes: programs outside the API server, each with its own identity, clock, caches, queues and workers.
 
+pub mod announcer;
+pub mod clock;
 pub mod context;
 pub mod controller;
 pub mod core;
+pub mod election;
+mod lifecycle;
 pub mod memory;
 pub mod port;
 pub mod queueing;
 pub mod rest;
 pub mod runner;
+pub mod tuning;
 pub mod worker;
+
+pub use lifecycle::Exit;
 
 use crate::agenda::{Entry, Life};
 use crate::api::message::{Method, Request, Response, User, WatchEvent};
+use crate::api::status::ApiStatus;
+use crate::client::call::CallError;
 use crate::event::{InformerId, ProcessId, ProcessState};
 use crate::ids::{MessageId, WatchId};
+use crate::object::Object;
 use crate::rng::Rng;
-use crate::time::Span;
-use crate::workqueue::bucket::{Rate, TokenBucket};
+use crate::time::{SimTime, Span};
+use announcer::Announcer;
+use clock::Clock;
 use controller::Controller;
 use core::Core;
+use election::Election;
 use port::{Port, Ports};
 use rest::{Caller, Rest};
 use runner::Runner;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use tuning::{CacheScope, Restarts, Tuning};
+
+/// A replica of the operator: `operator`, `operator-1`, ….
+#[must_use]
+pub fn is_operator(process: &str) -> bool {
+    process == "operator" || process.starts_with("operator-")
+}
 
 /// One program with everything it keeps in memory.
 #[derive(Clone)]
@@ -39,18 +58,27 @@ pub struct Process {
     runners: BTreeMap<Arc<str>, Runner>,
     rest: Rest,
     rng: Rng,
+    clock: Clock,
+    election: Option<Election>,
+    announcer: Announcer,
+    tuning: Tuning,
+    restarts: Restarts,
+    started_at: SimTime,
     /// Wakes that came while it was frozen.
     backlog: Vec<Entry>,
     /// Dies before the write that comes after this many more of a reconcile, and starts again after the span.
     crash: Option<(u32, Span)>,
-    /// It just did.
-    crashed: Option<Span>,
+    /// It was told to end and only gives back its lease.
+    stopping: bool,
+    /// It has just ended by itself.
+    exit: Option<Exit>,
 }
 
 impl Process {
     #[must_use]
     pub fn new(id: ProcessId, user: User, program: Vec<Arc<dyn Controller>>, rng: Rng) -> Self {
         let rest = Rest::new(id.clone(), user.clone(), 0, None);
+        let announcer = Announcer::new(&id, rng.fork("events"));
         Process {
             id,
             user,
@@ -62,9 +90,16 @@ impl Process {
             runners: BTreeMap::new(),
             rest,
             rng,
+            clock: Clock::default(),
+            election: None,
+            announcer,
+            tuning: Tuning::default(),
+            restarts: Restarts::default(),
+            started_at: SimTime::ZERO,
             backlog: Vec::new(),
             crash: None,
-            crashed: None,
+            stopping: false,
+            exit: None,
         }
     }
 
@@ -84,47 +119,13 @@ impl Process {
     pub fn ports(&self) -> &Ports {
         &self.ports
     }
-
-    /// Starts with empty caches and queues.
-    pub fn start(&mut self, core: &mut Core) {
-        self.state = ProcessState::Running;
-        self.rest = Rest::new(self.id.clone(), self.user.clone(), self.life, self.bucket(core));
-        for logic in self.program.clone().iter().filter(|c| !self.off.contains(c.name())) {
-            let name: Arc<str> = logic.name().into();
-            let mut runner = Runner::new(&self.id, logic.clone(), core);
-            for (index, source) in logic.sources().into_iter().enumerate() {
-                let id = self.ports.ensure(&self.id, &source, core, &mut self.rng);
-                self.ports.listen(&id, &name, index, core);
-                runner.depend_on(id);
-            }
-            self.runners.insert(name, runner);
-        }
-        self.settle(core);
+    #[must_use]
+    pub fn election(&self) -> Option<&Election> {
+        self.election.as_ref()
     }
-
-    /// Ends: everything in memory is gone.
-    pub fn stop(&mut self) {
-        self.state = ProcessState::Down;
-        self.life += 1;
-        self.ports = Ports::default();
-        self.runners.clear();
-        self.backlog.clear();
-        self.crash = None;
-        self.rest = Rest::new(self.id.clone(), self.user.clone(), self.life, None);
-    }
-
-    pub fn freeze(&mut self) {
-        if self.state == ProcessState::Running {
-            self.state = ProcessState::Frozen;
-        }
-    }
-
-    /// Goes on; answers what happened meanwhile, in order.
-    pub fn thaw(&mut self) -> Vec<Entry> {
-        if self.state == ProcessState::Frozen {
-            self.state = ProcessState::Running;
-        }
-        std::mem::take(&mut self.backlog)
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     pub fn postpone(&mut self, entry: Entry) {
@@ -143,32 +144,32 @@ impl Process {
         self.crash = Some((requests, restart));
     }
 
-    /// The crash that is due now, if the process was set to die and has sent enough.
-    pub fn crash_due(&mut self) -> Option<Span> {
-        self.crashed.take()
+    pub fn set_lag(&mut self, resource: &str, lag: Option<Span>) {
+        self.tuning.set_lag(resource, lag);
     }
 
-    /// Follows the knobs.
-    pub fn retune(&mut self, core: &mut Core) {
-        if &*self.id == "operator" {
-            self.rest.limit(self.bucket(core));
-            for runner in self.runners.values_mut() {
-                runner.retune(core);
-            }
-        }
-        self.settle(core);
+    pub fn set_scope(&mut self, resource: &str, scope: CacheScope) {
+        self.tuning.set_scope(resource, scope);
     }
 
-    fn bucket(&self, core: &Core) -> Option<TokenBucket> {
-        let qps = core.knobs.get("qps").unsigned_abs();
-        let burst = u32::try_from(core.knobs.get("burst")).unwrap_or(1);
-        (&*self.id == "operator" && qps > 0).then(|| TokenBucket::new(Rate::per_second(qps), burst))
+    /// Runs a part of the process by its own clock.
+    fn within<T>(&mut self, core: &mut Core, part: impl FnOnce(&mut Self, &mut Core) -> T) -> T {
+        let outside = std::mem::replace(&mut core.clock, self.clock);
+        let result = part(self, core);
+        core.clock = outside;
+        result
     }
 
     /// One thing inside the process happens.
     pub fn live(&mut self, what: &Life, core: &mut Core) {
+        self.within(core, |process, core| {
+            process.happen(what, core);
+            process.settle(core);
+        });
+    }
+
+    fn happen(&mut self, what: &Life, core: &mut Core) {
         match what {
-            Life::Start => self.start(core),
             Life::InformerTimer(id) => self.ports.timer(id, core),
             Life::InformerPop(id) => self.pop(id, core),
             Life::QueueTimer(name) => {
@@ -176,28 +177,49 @@ impl Process {
                     runner.queue_timer(core);
                 }
             }
-            Life::WorkerGet(name) => self.worker_get(name, core),
+            Life::WorkerGet(name) => {
+                if let Some(runner) = self.runners.get_mut(name).filter(|_| !self.stopping) {
+                    runner.take_key(self.life, core);
+                }
+            }
             Life::WorkerRun(name, worker) => self.worker_run(name, *worker, core),
             Life::Send => {
                 for (caller, message) in self.rest.release(core) {
                     self.departed(&caller, message);
                 }
             }
-            Life::Kubectl => {}
+            Life::ElectionTimer => {
+                if let Some(election) = &mut self.election {
+                    election.timer(core);
+                }
+            }
+            Life::RecorderTimer => self.announcer.timer(core),
+            Life::SyncDeadline => self.check_synced(core),
+            // These are the world's to carry out.
+            Life::Start | Life::Kubectl | Life::ConnectionLost => {}
         }
-        self.settle(core);
     }
 
     /// Everything that follows from what just happened: requests to send, timers to set, workers to wake.
     fn settle(&mut self, core: &mut Core) {
+        self.settle_election(core);
         for (request, caller) in self.ports.take_requests() {
             if let Some(message) = self.rest.send(core, request, caller.clone()) {
                 self.ports.asked(&caller, message);
             }
         }
-        self.ports.arm(&self.id, self.life, core);
-        for runner in self.runners.values_mut() {
-            runner.arm(&self.ports, self.life, core);
+        for call in self.announcer.take_calls() {
+            self.rest.send_freely(core, call.request, Caller::Announcement(call.id));
+        }
+        self.ports.arm(&self.id, self.life, &self.tuning, core);
+        if !self.stopping {
+            for runner in self.runners.values_mut() {
+                runner.arm(&self.ports, self.life, core);
+            }
+        }
+        self.announcer.arm(&self.id, self.life, core);
+        if let Some(election) = &mut self.election {
+            election.arm(&self.id, self.life, core);
         }
     }
 
@@ -210,18 +232,15 @@ impl Process {
         }
     }
 
-    fn worker_get(&mut self, name: &Arc<str>, core: &mut Core) {
-        if let Some(runner) = self.runners.get_mut(name) {
-            runner.take_key(self.life, core);
-        }
-    }
-
     fn worker_run(&mut self, name: &Arc<str>, worker: u32, core: &mut Core) {
         let Some(runner) = self.runners.get_mut(name) else { return };
         let asked = runner.run(worker, &self.ports, core);
+        for said in runner.take_announcements() {
+            self.announcer.announce(core, said);
+        }
         if let Some(gvr) = self.ports.wanted() {
             let followed = runner.follow(&gvr);
-            let id = self.ports.open_lazily(&self.id, gvr, (name, worker), core, &mut self.rng);
+            let id = self.ports.open_lazily(&self.id, gvr, (name, worker), &self.tuning, core, &mut self.rng);
             if let Some(source) = followed {
                 self.ports.listen(&id, name, source, core);
             }
@@ -234,7 +253,7 @@ impl Process {
         for (slot, request) in asked.into_iter().enumerate() {
             if let Some((left, restart)) = &mut self.crash {
                 if *left == 0 {
-                    self.crashed = Some(*restart);
+                    self.exit = Some(Exit { why: "it crashed between two requests", restart: Some(*restart) });
                     return;
                 }
                 *left -= u32::from(request.method != Method::Get);
@@ -257,33 +276,66 @@ impl Process {
         }
     }
 
-    /// Whom the answer to a request is for.
-    pub fn answered(&mut self, request: MessageId) -> Option<Caller> {
-        self.rest.answered(request)
+    /// The answer to a request has arrived.
+    pub fn take_answer(&mut self, core: &mut Core, request: MessageId, response: Response) {
+        self.within(core, |process, core| {
+            if let Some(caller) = process.rest.answered(core, request, &response) {
+                process.hand(core, caller, request, response);
+            }
+            process.settle(core);
+        });
     }
 
-    pub fn take_answer(&mut self, core: &mut Core, caller: Caller, response: Response) {
+    fn hand(&mut self, core: &mut Core, caller: Caller, request: MessageId, response: Response) {
         match caller {
             Caller::Worker { controller, worker, slot } => {
                 if let Some(runner) = self.runners.get_mut(&controller) {
                     runner.answered(worker, slot, response, self.life, core);
                 }
             }
-            Caller::List(id) => self.ports.listed(&id, response, core),
-            Caller::Watch(id) => self.ports.watch_answered(&id, response, core),
+            Caller::List(id) => self.ports.listed(&id, request, response, core),
+            Caller::Watch(id) => self.ports.watch_answered(&id, request, response, core),
+            Caller::Lease(call) => {
+                if let Some(election) = &mut self.election {
+                    election.answered(core, call, object_or_error(&response));
+                }
+            }
+            Caller::Announcement(call) => {
+                self.announcer.answered(core, call, object_or_error(&response).map(|_| ()));
+            }
             Caller::Kubectl | Caller::Nobody => {}
         }
-        self.settle(core);
     }
 
-    pub fn take_event(&mut self, core: &mut Core, informer: &InformerId, event: WatchEvent) {
-        self.ports.event(informer, event, core);
-        self.settle(core);
+    /// No answer will come any more to what was asked; what is asked from now on goes over a new connection.
+    pub fn connection_lost(&mut self, core: &mut Core) {
+        self.within(core, |process, core| {
+            for (request, caller, origin) in process.rest.broken() {
+                core.resume(origin);
+                let lost = ApiStatus::new(0, "", "http2: client connection lost");
+                process.hand(core, caller, request, lost.into());
+            }
+            process.settle(core);
+        });
     }
 
-    pub fn watch_ended(&mut self, core: &mut Core, informer: &InformerId) {
-        self.ports.closed(informer, core);
-        self.settle(core);
+    pub fn take_event(&mut self, core: &mut Core, informer: &InformerId, watch: WatchId, event: WatchEvent) {
+        self.within(core, |process, core| {
+            process.ports.event(informer, watch, event, core);
+            process.settle(core);
+        });
+    }
+
+    pub fn watch_ended(&mut self, core: &mut Core, informer: &InformerId, watch: WatchId) {
+        self.within(core, |process, core| {
+            process.ports.closed(informer, watch, core);
+            process.settle(core);
+        });
+    }
+
+    /// Watches that the process has closed by itself since the last look.
+    pub fn take_closing(&mut self) -> Vec<WatchId> {
+        self.ports.take_closing()
     }
 
     /// The informer that asked for a watch with this request.
@@ -296,5 +348,12 @@ impl Process {
     #[must_use]
     pub fn port_of(&self, watch: WatchId) -> Option<&Port> {
         self.ports.iter().find(|(_, p)| p.watch() == Some(watch)).map(|(_, p)| p)
+    }
+}
+
+fn object_or_error(response: &Response) -> Result<Object, CallError> {
+    match response.status() {
+        None => Ok(response.body.clone()),
+        Some(status) => Err(port::failure(status)),
     }
 }

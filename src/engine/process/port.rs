@@ -2,7 +2,9 @@
 
 use super::controller::{Caches, Notice, Source};
 use super::core::{Core, Origin};
+use super::is_operator;
 use super::rest::Caller;
+use super::tuning::Tuning;
 use crate::agenda::Life;
 use crate::api::message::{Request, Response, WatchEvent, WatchEventType};
 use crate::api::status::ApiStatus;
@@ -10,6 +12,7 @@ use crate::client::call::{Call, CallError, CallId, Input, ListPage, Scope};
 use crate::client::fifo::Delta;
 use crate::client::handler::Notification;
 use crate::client::informer::{HandlerId, Informer, InformerSpec};
+use crate::client::reflector::Decode;
 use crate::event::{Event, InformerId, ProcessId};
 use crate::ids::{Gvr, Key, MessageId, WatchId};
 use crate::object::{Object, ObjectView};
@@ -65,6 +68,11 @@ impl Port {
         self.asked.and_then(|(_, message)| message)
     }
 
+    /// The call that this request was made for, unless it was given up meanwhile.
+    fn answered(&mut self, request: MessageId) -> Option<CallId> {
+        self.asked.take_if(|(_, message)| *message == Some(request)).map(|(call, _)| call)
+    }
+
     /// Feeds the informer and notes where what it queued came from.
     fn input(&mut self, id: &InformerId, input: Input, core: &mut Core) {
         let before = self.informer.fifo().items().len();
@@ -107,6 +115,8 @@ pub struct Ports {
     ports: BTreeMap<InformerId, Port>,
     /// A collection that was read and has no informer yet.
     wanted: RefCell<Option<Gvr>>,
+    /// Watches that the informers have closed.
+    closing: Vec<WatchId>,
 }
 
 impl Ports {
@@ -120,17 +130,32 @@ impl Ports {
     }
 
     /// The informer for a source: a shared one, if another controller of the process has the same.
-    pub fn ensure(&mut self, process: &ProcessId, source: &Source, core: &mut Core, rng: &mut Rng) -> InformerId {
-        let scope = Scope {
+    pub fn ensure(
+        &mut self,
+        process: &ProcessId,
+        source: &Source,
+        tuning: &Tuning,
+        core: &mut Core,
+        rng: &mut Rng,
+    ) -> InformerId {
+        let mut scope = Scope {
             gvr: source.gvr.clone(),
             namespace: source.namespace.clone(),
             label_selector: source.label_selector.clone(),
             field_selector: source.field_selector.clone(),
         };
-        self.open(process, scope, core, rng)
+        tuning.narrow(&mut scope);
+        self.open(process, (scope, source.decode), core, rng)
     }
 
-    fn open(&mut self, process: &ProcessId, scope: Scope, core: &mut Core, rng: &mut Rng) -> InformerId {
+    fn open(
+        &mut self,
+        process: &ProcessId,
+        what: (Scope, Option<Decode>),
+        core: &mut Core,
+        rng: &mut Rng,
+    ) -> InformerId {
+        let (scope, decode) = what;
         let narrowed = [&scope.namespace, &scope.label_selector, &scope.field_selector];
         let words: Vec<&str> = narrowed.into_iter().map(String::as_str).filter(|s| !s.is_empty()).collect();
         let id = InformerId {
@@ -141,6 +166,8 @@ impl Ports {
         if !self.ports.contains_key(&id) {
             let mut spec = InformerSpec::new(scope);
             spec.resync = Span::secs(core.knobs.get("resyncSeconds").unsigned_abs());
+            spec.decode = decode;
+            spec.settings.watch_list = !is_operator(process) || core.knobs.get("watchList") == 1;
             let seed = rng.fork(&format!("{}/{}", id.resource, id.scope));
             let mut informer = Informer::new(spec, seed);
             informer.start(core.now());
@@ -172,10 +199,13 @@ impl Ports {
         process: &ProcessId,
         gvr: Gvr,
         worker: (&Arc<str>, u32),
+        tuning: &Tuning,
         core: &mut Core,
         rng: &mut Rng,
     ) -> InformerId {
-        let id = self.open(process, Scope::new(gvr, ""), core, rng);
+        let mut scope = Scope::new(gvr, "");
+        tuning.narrow(&mut scope);
+        let id = self.open(process, (scope, None), core, rng);
         if let Some(port) = self.ports.get_mut(&id) {
             port.waiting.push((worker.0.clone(), worker.1));
         }
@@ -214,7 +244,7 @@ impl Ports {
                         port.asked = Some((watch.id, None));
                         requests.push((watch.request(&scope), Caller::Watch(id.clone())));
                     }
-                    Call::StopWatch(_) => port.open = None,
+                    Call::StopWatch(_) => self.closing.extend(port.open.take().map(|(_, watch)| watch)),
                 }
             }
         }
@@ -229,9 +259,9 @@ impl Ports {
         }
     }
 
-    pub fn listed(&mut self, id: &InformerId, response: Response, core: &mut Core) {
+    pub fn listed(&mut self, id: &InformerId, request: MessageId, response: Response, core: &mut Core) {
         let Some(port) = self.ports.get_mut(id) else { return };
-        let Some((call, _)) = port.asked.take() else { return };
+        let Some(call) = port.answered(request) else { return };
         let answer = match response.status() {
             None => Ok(ListPage::from_body(&response.body)),
             Some(status) => Err(failure(status)),
@@ -239,9 +269,9 @@ impl Ports {
         port.input(id, Input::Listed(call, answer), core);
     }
 
-    pub fn watch_answered(&mut self, id: &InformerId, response: Response, core: &mut Core) {
+    pub fn watch_answered(&mut self, id: &InformerId, request: MessageId, response: Response, core: &mut Core) {
         let Some(port) = self.ports.get_mut(id) else { return };
-        let Some((call, _)) = port.asked.take() else { return };
+        let Some(call) = port.answered(request) else { return };
         let input = match (response.status(), response.watch) {
             (None, Some(watch)) => {
                 port.open = Some((call, watch));
@@ -252,17 +282,20 @@ impl Ports {
         port.input(id, input, core);
     }
 
-    pub fn event(&mut self, id: &InformerId, event: WatchEvent, core: &mut Core) {
+    pub fn event(&mut self, id: &InformerId, watch: WatchId, event: WatchEvent, core: &mut Core) {
         let Some(port) = self.ports.get_mut(id) else { return };
-        let Some((call, _)) = port.open else { return };
+        let Some((call, _)) = port.open.filter(|(_, open)| *open == watch) else { return };
         port.input(id, Input::Event(call, event), core);
     }
 
     /// The stream ended, or the connection under it broke.
-    pub fn closed(&mut self, id: &InformerId, core: &mut Core) {
+    pub fn closed(&mut self, id: &InformerId, watch: WatchId, core: &mut Core) {
         let Some(port) = self.ports.get_mut(id) else { return };
-        if let Some((call, _)) = port.open.take() {
-            port.input(id, Input::WatchClosed(call), core);
+        if let Some((call, open)) = port.open {
+            if open == watch {
+                port.open = None;
+                port.input(id, Input::WatchClosed(call), core);
+            }
         } else if let Some((call, _)) = port.asked.take() {
             // The connection went before the answer that opens the watch was read.
             port.input(id, Input::WatchOpened(call), core);
@@ -305,9 +338,10 @@ impl Ports {
     }
 
     /// Books timers and the next look into the FIFO; wakes workers whose cache has filled.
-    pub fn arm(&mut self, process: &ProcessId, life: u32, core: &mut Core) {
-        let lag = core.knobs.millis("informerLagMs");
+    pub fn arm(&mut self, process: &ProcessId, life: u32, tuning: &Tuning, core: &mut Core) {
+        let everywhere = core.knobs.millis("informerLagMs");
         for (id, port) in &mut self.ports {
+            let lag = tuning.lag(&id.resource).unwrap_or(everywhere);
             if !port.informer.fifo().is_empty() && !port.pop_booked {
                 port.pop_booked = true;
                 if let Some(origin) = port.origins.front() {
@@ -327,6 +361,15 @@ impl Ports {
                 }
             }
         }
+    }
+
+    pub fn take_closing(&mut self) -> Vec<WatchId> {
+        std::mem::take(&mut self.closing)
+    }
+
+    /// Timers are to be booked anew.
+    pub fn disarm(&mut self) {
+        self.ports.values_mut().for_each(|port| port.timer = None);
     }
 
     fn of(&self, gvr: &Gvr) -> Option<&Port> {
@@ -363,7 +406,8 @@ fn notice(notification: Notification) -> Notice {
     }
 }
 
-fn failure(status: ApiStatus) -> CallError {
+/// A failed answer as the machines of the client see it.
+pub fn failure(status: ApiStatus) -> CallError {
     if status.code == 0 { CallError::Network(status.message) } else { CallError::status(status) }
 }
 

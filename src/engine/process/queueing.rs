@@ -1,6 +1,7 @@
 //! A controller's queue, with every operation on record.
 
 use super::core::{Core, Origin};
+use super::is_operator;
 use crate::event::{ControllerId, Event, QUEUE_SHOWN_MAX, QueueOp, QueueShot};
 use crate::ids::Key;
 use crate::time::{SimTime, Span};
@@ -22,21 +23,23 @@ impl Queueing {
     /// A queue as the knobs say; `priority` is what the controller's own library would use.
     #[must_use]
     pub fn new(id: ControllerId, priority: bool, core: &Core) -> Self {
-        let own = &*id.process == "operator";
+        let own = is_operator(&id.process);
         let priority = if own { core.knobs.get("priorityQueue") == 1 } else { priority };
-        let queue = match (own, priority) {
-            (true, true) => WorkQueue::priority(Limiter::exponential(
-                core.knobs.millis("backoffBaseMs"),
-                core.knobs.millis("backoffCapMs"),
-            )),
-            (true, false) if core.knobs.get("backoffBaseMs") != 5 => WorkQueue::classic(Limiter::exponential(
-                core.knobs.millis("backoffBaseMs"),
-                core.knobs.millis("backoffCapMs"),
-            )),
-            (_, true) => WorkQueue::priority(Limiter::default_priority()),
-            (_, false) => WorkQueue::classic(Limiter::default_controller()),
+        let queue = if priority {
+            WorkQueue::priority(Limiter::default_priority())
+        } else {
+            WorkQueue::classic(Limiter::default_controller())
         };
-        Queueing { id, queue, origins: BTreeMap::new() }
+        let mut queueing = Queueing { id, queue, origins: BTreeMap::new() };
+        queueing.retune(core);
+        queueing
+    }
+
+    /// Follows the knobs of the backoff; counted failures stay counted.
+    pub fn retune(&mut self, core: &Core) {
+        if is_operator(&self.id.process) {
+            self.queue.set_backoff(core.knobs.millis("backoffBaseMs"), core.knobs.millis("backoffCapMs"));
+        }
     }
 
     /// An event asks for `key`.

@@ -1,22 +1,24 @@
 //! A controller at work: its queue, its workers, and the events that feed them.
 
+use super::announcer::Announcement;
 use super::context::{Action, Stop};
-use super::controller::{Controller, Handler, Notice, Predicate, QueueKind, Source};
+use super::controller::{Controller, Handler, Notice, QueueKind, Source};
 use super::core::Core;
+use super::is_operator;
 use super::memory::Memory;
 use super::port::{Notified, Ports};
 use super::queueing::Queueing;
 use super::worker::{Pass, Run, Workers};
 use crate::agenda::Life;
 use crate::api::message::{Request, Response, WatchEventType};
+use crate::controller::handler::{EnqueueHandler, LOW_PRIORITY, OwnerKind};
+use crate::controller::metrics::ControllerMetrics;
+use crate::controller::trigger::Trigger;
 use crate::event::{ControllerId, Event, InformerId, ProcessId};
 use crate::ids::{Gvr, Key, MessageId};
-use crate::object::{Object, ObjectView};
+use crate::object::ObjectView;
 use crate::time::SimTime;
 use std::sync::Arc;
-
-/// Priority of what only a first list or a resync brought (controller-runtime `handler.LowPriority`).
-const LOW_PRIORITY: i64 = -100;
 
 /// One controller of a process.
 #[derive(Clone)]
@@ -30,13 +32,18 @@ pub struct Runner {
     memory: Memory,
     /// All caches were synced once: workers may begin.
     started: bool,
+    /// Another replica leads: workers wait.
+    held: bool,
+    metrics: ControllerMetrics,
+    /// Events for the recorder of the process.
+    announcements: Vec<Announcement>,
     queue_armed: Option<SimTime>,
     get_booked: bool,
 }
 
 impl Runner {
     #[must_use]
-    pub fn new(process: &ProcessId, logic: Arc<dyn Controller>, core: &Core) -> Self {
+    pub fn new(process: &ProcessId, logic: Arc<dyn Controller>, held: bool, core: &Core) -> Self {
         let id = ControllerId { process: process.clone(), controller: logic.name().into() };
         let queue = Queueing::new(id.clone(), logic.queue() == QueueKind::Priority, core);
         let workers = Workers::new(worker_count(&id, &*logic, core));
@@ -49,6 +56,9 @@ impl Runner {
             workers,
             memory: Memory::default(),
             started: false,
+            held,
+            metrics: ControllerMetrics::default(),
+            announcements: Vec::new(),
             queue_armed: None,
             get_booked: false,
         }
@@ -69,7 +79,33 @@ impl Runner {
         self.waits_for.push(informer);
     }
 
+    /// This replica leads: workers may begin.
+    pub fn release(&mut self) {
+        self.held = false;
+    }
+
+    #[must_use]
+    pub fn waits_for_caches(&self, ports: &Ports) -> bool {
+        !self.started && !self.waits_for.iter().all(|id| ports.handled_first_list(id))
+    }
+
+    /// Timers are to be booked anew.
+    pub fn disarm(&mut self) {
+        self.queue_armed = None;
+    }
+
+    pub fn take_announcements(&mut self) -> Vec<Announcement> {
+        std::mem::take(&mut self.announcements)
+    }
+
+    /// What controller-runtime counts of this controller.
+    #[must_use]
+    pub fn metrics(&self) -> &ControllerMetrics {
+        &self.metrics
+    }
+
     pub fn retune(&mut self, core: &Core) {
+        self.queue.retune(core);
         self.workers.resize(worker_count(&self.id, &*self.logic, core));
     }
 
@@ -88,7 +124,9 @@ impl Runner {
         core.resume(notified.origin);
         let notice = &notified.notice;
         self.logic.observe(&source.gvr, notice, &mut self.memory);
-        let keys = if passes(&source.predicates, notice) { self.keys(&source, notice, ports) } else { Vec::new() };
+        let trigger = trigger(notice);
+        let passes = source.predicates.iter().all(|predicate| predicate.passes(&trigger));
+        let keys = if passes { self.keys(&source, notice, &trigger, ports) } else { Vec::new() };
         core.log.chain(Event::Notified {
             controller: self.id.clone(),
             resource: source.gvr.group_resource(),
@@ -96,31 +134,30 @@ impl Runner {
             key: notice.object().key(),
             enqueued: keys.clone().into(),
         });
-        let priority = if is_quiet(notice) { LOW_PRIORITY } else { 0 };
+        let priority = if trigger.is_repetition() { LOW_PRIORITY } else { 0 };
         for key in keys {
             self.queue.add(core, &key, priority);
         }
     }
 
-    fn keys(&mut self, source: &Source, notice: &Notice, ports: &Ports) -> Vec<Key> {
-        match &source.handler {
-            Handler::ForObject => vec![notice.object().key()],
-            Handler::ForOwner { group, kind, any_owner } => {
-                let mut keys = owners(notice.object(), group, kind, *any_owner);
-                if let Notice::Update { old, .. } = notice {
-                    keys.extend(owners(old, group, kind, *any_owner));
-                }
-                keys.sort();
-                keys.dedup();
-                keys
-            }
+    fn keys(&mut self, source: &Source, notice: &Notice, trigger: &Trigger, ports: &Ports) -> Vec<Key> {
+        let handler = match &source.handler {
+            Handler::ForObject => EnqueueHandler::ForObject,
+            Handler::ForOwner { group, kind, any_owner } => EnqueueHandler::ForOwner(OwnerKind {
+                group: (*group).to_string(),
+                kind: (*kind).to_string(),
+                served_versions: None,
+                cluster_scoped: false,
+                only_controller: !any_owner,
+            }),
             Handler::Map => {
                 let keys = self.logic.map(&source.gvr, notice, ports, &mut self.memory);
                 // A handler takes what is cached; only a reconcile waits for more.
                 drop(ports.wanted());
-                keys
+                return keys;
             }
-        }
+        };
+        handler.enqueue(trigger, &|_| Vec::new()).into_iter().map(|(key, _)| key).collect()
     }
 
     pub fn queue_timer(&mut self, core: &mut Core) {
@@ -130,7 +167,7 @@ impl Runner {
 
     /// Sets the timers and wakes the workers that have something to do.
     pub fn arm(&mut self, ports: &Ports, life: u32, core: &mut Core) {
-        if !self.started && self.waits_for.iter().all(|id| ports.handled_first_list(id)) {
+        if !self.started && !self.held && self.waits_for.iter().all(|id| ports.handled_first_list(id)) {
             self.started = true;
             for key in self.logic.initial_keys() {
                 self.queue.add(core, &key, 0);
@@ -156,6 +193,7 @@ impl Runner {
         let Some((key, priority)) = self.queue.get(core) else { return };
         let (controller, shown) = (self.id.clone(), key.clone());
         core.log.chain(Event::Started { controller, worker, key: shown });
+        self.metrics.run_started();
         self.workers.start(worker, Run::new(key, priority, core));
         let at = core.now() + core.knobs.millis("reconcileMs");
         core.wake_process(at, &self.id.process, life, Life::WorkerRun(self.id.controller.clone(), worker));
@@ -166,7 +204,9 @@ impl Runner {
         let Some(run) = self.workers.run(worker) else { return Vec::new() };
         let at = (&self.id, worker);
         let (logic, memory) = (&*self.logic, &mut self.memory);
-        match run.pass(at, logic, ports, memory, core) {
+        let pass = run.pass(at, logic, ports, memory, core);
+        self.announcements.append(&mut run.said);
+        match pass {
             Pass::Ask(requests) => {
                 run.await_answers(requests.len());
                 requests
@@ -178,7 +218,7 @@ impl Runner {
 
     fn end(&mut self, worker: u32, result: Result<Action, Stop>, core: &mut Core) -> Vec<Request> {
         if let Some(run) = self.workers.take(worker) {
-            run.finish((&self.id, worker), result, &mut self.queue, core);
+            run.finish((&self.id, worker), result, (&mut self.queue, &mut self.metrics), core);
         }
         Vec::new()
     }
@@ -200,8 +240,7 @@ impl Runner {
 }
 
 fn worker_count(id: &ControllerId, logic: &dyn Controller, core: &Core) -> u32 {
-    let own = &*id.process == "operator";
-    if own { u32::try_from(core.knobs.get("workers")).unwrap_or(1) } else { logic.workers() }
+    if is_operator(&id.process) { u32::try_from(core.knobs.get("workers")).unwrap_or(1) } else { logic.workers() }
 }
 
 fn kind_of(notice: &Notice) -> WatchEventType {
@@ -212,31 +251,13 @@ fn kind_of(notice: &Notice) -> WatchEventType {
     }
 }
 
-/// Brought by a first list, a relist or a resync, not by a change.
-fn is_quiet(notice: &Notice) -> bool {
+/// The event that predicates and handlers judge.
+fn trigger(notice: &Notice) -> Trigger {
     match notice {
-        Notice::Add { initial, .. } => *initial,
-        Notice::Update { old, new } => old.resource_version() == new.resource_version(),
-        Notice::Delete { .. } => false,
+        Notice::Add { object, initial } => {
+            Trigger::Create { object: Some(object.clone()), is_in_initial_list: *initial }
+        }
+        Notice::Update { old, new } => Trigger::Update { old: Some(old.clone()), new: Some(new.clone()) },
+        Notice::Delete { object, tombstone } => Trigger::Delete { object: Some(object.clone()), tombstone: *tombstone },
     }
-}
-
-fn owners(object: &Object, group: &str, kind: &str, any_owner: bool) -> Vec<Key> {
-    let wanted = |r: &&serde_json::Value| {
-        let gvk = crate::ids::Gvk::parse(r.text(&["apiVersion"]), r.kind());
-        *gvk.group == *group && *gvk.kind == *kind && (any_owner || r.at(&["controller"]) == Some(&true.into()))
-    };
-    let name = |r: &serde_json::Value| Key::new(object.namespace(), r.text(&["name"]));
-    object.owner_references().iter().filter(wanted).map(name).collect()
-}
-
-/// All predicates let the event through. They judge updates only, as in controller-runtime.
-fn passes(predicates: &[Predicate], notice: &Notice) -> bool {
-    let Notice::Update { old, new } = notice else { return true };
-    predicates.iter().all(|predicate| match predicate {
-        Predicate::GenerationChanged => old.generation() != new.generation(),
-        Predicate::LabelChanged => old.at(&["metadata", "labels"]) != new.at(&["metadata", "labels"]),
-        Predicate::AnnotationChanged => old.at(&["metadata", "annotations"]) != new.at(&["metadata", "annotations"]),
-        Predicate::ResourceVersionChanged => old.resource_version() != new.resource_version(),
-    })
 }

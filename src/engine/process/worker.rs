@@ -1,13 +1,17 @@
 //! A worker: takes a key, runs the reconcile in passes, and tells the queue how it ended.
 
+use super::announcer::Announcement;
 use super::context::{Action, Answer, Context, Remark, Stop};
 use super::controller::{Caches, Controller};
 use super::core::{Core, Origin};
 use super::memory::Memory;
 use super::queueing::Queueing;
 use crate::api::message::{Request, Response};
+use crate::controller::metrics::ControllerMetrics;
+use crate::controller::result::{Ended, QueueCall, ReconcileError, ReconcileResult, count, decide};
 use crate::event::{ControllerId, Event, Outcome};
 use crate::ids::{Key, MessageId};
+use crate::time::{SimTime, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,6 +27,9 @@ pub struct Run {
     awaited: Vec<(Option<MessageId>, Option<Response>)>,
     /// Writes sent so far, for a crash between two of them.
     pub sent: u32,
+    /// Events for the recorder.
+    pub said: Vec<Announcement>,
+    began: SimTime,
 }
 
 /// What a pass led to.
@@ -37,7 +44,17 @@ pub enum Pass {
 impl Run {
     #[must_use]
     pub fn new(key: Key, priority: i64, core: &Core) -> Self {
-        Run { key, priority, log: Vec::new(), remarked: 0, origin: core.here(), awaited: Vec::new(), sent: 0 }
+        Run {
+            key,
+            priority,
+            log: Vec::new(),
+            remarked: 0,
+            origin: core.here(),
+            awaited: Vec::new(),
+            sent: 0,
+            said: Vec::new(),
+            began: core.now(),
+        }
     }
 
     #[must_use]
@@ -65,7 +82,7 @@ impl Run {
         }
         self.remarked += remarks.len();
         for remark in remarks {
-            record_remark(core, at, &self.key, remark);
+            self.said.extend(record_remark(core, at, &self.key, remark));
         }
         match result {
             Err(Stop::Pending) => Pass::Ask(asked),
@@ -99,7 +116,14 @@ impl Run {
     }
 
     /// Tells the queue how the reconcile ended, by controller-runtime's table.
-    pub fn finish(self, at: (&ControllerId, u32), result: Result<Action, Stop>, queue: &mut Queueing, core: &mut Core) {
+    pub fn finish(
+        self,
+        at: (&ControllerId, u32),
+        result: Result<Action, Stop>,
+        work: (&mut Queueing, &mut ControllerMetrics),
+        core: &mut Core,
+    ) {
+        let (queue, metrics) = work;
         core.resume(self.origin);
         let outcome = outcome(&result);
         core.log.chain(Event::Finished {
@@ -108,27 +132,59 @@ impl Run {
             key: self.key.clone(),
             outcome: outcome.clone(),
         });
-        match outcome {
-            Outcome::Done => queue.forget(core, &self.key),
-            Outcome::RequeueAfter(span) => {
-                queue.forget(core, &self.key);
-                queue.add_after(core, &self.key, span, self.priority);
+        let ended = ended(&result);
+        let decision = decide(&ended, self.priority);
+        count(metrics, &ended, decision.verdict);
+        metrics.run_ended(core.now().since(self.began));
+        for call in decision.calls {
+            match call {
+                QueueCall::Forget => queue.forget(core, &self.key),
+                QueueCall::Add(options) => {
+                    let priority = options.priority.unwrap_or(self.priority);
+                    match options.after_us {
+                        Some(after) => queue.add_after(core, &self.key, Span(after.unsigned_abs()), priority),
+                        None => queue.add_rate_limited(core, &self.key, priority),
+                    }
+                }
             }
-            Outcome::Requeue | Outcome::Failed { .. } | Outcome::Panicked { .. } => {
-                queue.add_rate_limited(core, &self.key, self.priority);
-            }
-            Outcome::Terminal { .. } => {}
         }
         queue.done(core, &self.key);
     }
 }
 
-fn record_remark(core: &mut Core, at: (&ControllerId, u32), key: &Key, remark: Remark) {
+/// Records what was said; answers what is for the recorder of events.
+fn record_remark(core: &mut Core, at: (&ControllerId, u32), key: &Key, remark: Remark) -> Option<Announcement> {
     let (controller, worker) = (at.0.clone(), at.1);
-    core.log.emit(match remark {
-        Remark::At { phase, line, note } => Event::At { controller, worker, phase, line, note: note.into() },
-        Remark::NoWrite { why } => Event::NoWrite { controller, worker, key: key.clone(), why: why.into() },
-    });
+    let (event, said) = match remark {
+        Remark::At { phase, line, note } => (Event::At { controller, worker, phase, line, note: note.into() }, None),
+        Remark::NoWrite { why } => (Event::NoWrite { controller, worker, key: key.clone(), why: why.into() }, None),
+        Remark::Event { about, warning, reason, message } => {
+            let (reason, message): (Arc<str>, Arc<str>) = (reason.into(), message.into());
+            let component = controller.controller.clone();
+            let said = Announcement { component, about, warning, reason: reason.clone(), message: message.clone() };
+            (Event::Announced { controller, worker, key: key.clone(), warning, reason, message }, Some(said))
+        }
+    };
+    core.log.emit(event);
+    said
+}
+
+/// The result as the table of controller-runtime reads it.
+fn ended(result: &Result<Action, Stop>) -> Ended {
+    let failed = |error| Ended::Failed(error, ReconcileResult::default());
+    let plain = |text: &str| ReconcileError::Plain(text.to_string());
+    match result {
+        Ok(action) => Ended::Returned(ReconcileResult {
+            requeue_after_us: i64::try_from(action.requeue_after.0).unwrap_or(i64::MAX),
+            requeue: action.requeue,
+            priority: None,
+        }),
+        Err(Stop::Pending) => Ended::Returned(ReconcileResult::default()),
+        Err(Stop::Api(status)) => failed(plain(&status.message)),
+        Err(Stop::Failed(text)) => failed(plain(text)),
+        Err(Stop::Terminal(text)) => failed(ReconcileError::Terminal(Some(Box::new(plain(text))))),
+        Err(Stop::Panicked(text)) => Ended::Panicked(text.clone()),
+    }
 }
 
 fn outcome(result: &Result<Action, Stop>) -> Outcome {

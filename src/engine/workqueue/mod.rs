@@ -341,6 +341,11 @@ impl<K: Ord + Clone> WorkQueue<K> {
         &self.limiter
     }
 
+    /// Changes the series of waits after failures; the counts stay.
+    pub fn set_backoff(&mut self, base: Span, max: Span) {
+        self.limiter.set_series(base, max);
+    }
+
     /// Keys in line with their priorities, the next one first. In the priority queue some of them may be in work.
     #[must_use]
     pub fn queued(&self) -> Vec<(&K, i64)> {

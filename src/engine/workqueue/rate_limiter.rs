@@ -96,6 +96,16 @@ impl<K: Ord + Clone> Limiter<K> {
         }
     }
 
+    /// Changes base and cap of the exponential series within; counts and buckets stay.
+    pub fn set_series(&mut self, new_base: Span, new_max: Span) {
+        match self {
+            Limiter::Exponential { base, max, .. } => (*base, *max) = (new_base, new_max),
+            Limiter::MaxOf(members) => members.iter_mut().for_each(|m| m.set_series(new_base, new_max)),
+            Limiter::MaxWait { inner, .. } => inner.set_series(new_base, new_max),
+            Limiter::Bucket(_) | Limiter::FastSlow { .. } => {}
+        }
+    }
+
     /// Failures counted for `key`.
     #[must_use]
     pub fn num_requeues(&self, key: &K) -> u32 {

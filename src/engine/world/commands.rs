@@ -53,13 +53,23 @@ impl World {
             }
             Command::Freeze { process } => self.freeze(process),
             Command::Thaw { process } => self.thaw(process),
+            Command::Stop { process } => self.terminate(process),
+            Command::Start { process } => self.revive(process, "it was started"),
+            Command::ClockRate { .. }
+            | Command::Partition { .. }
+            | Command::Heal { .. }
+            | Command::Lag { .. }
+            | Command::Latency { .. }
+            | Command::MissEvents { .. }
+            | Command::OldServer { .. }
+            | Command::CacheScope { .. } => self.disturb(command),
             Command::Switch { process, controller, on } => self.switch(process, controller, *on),
             Command::Set { knob, value } => self.turn(knob, *value),
         }
     }
 
     /// Answers whether the process exists; says so if not.
-    fn known(&mut self, process: &str) -> bool {
+    pub(super) fn known(&mut self, process: &str) -> bool {
         if self.processes.contains_key(process) {
             return true;
         }
@@ -79,14 +89,16 @@ impl World {
         let state = ProcessState::Down;
         self.core.log.chain(Event::Process { process: id.clone(), state, why: why.into() });
         process.stop();
+        let life = process.life();
+        self.renew_cut(&id);
         if let Some(after) = restart {
-            let (at, life) = (self.core.now() + after, process.life());
+            let at = self.core.now() + after;
             self.core.wake_process(at, &id, life, Life::Start);
         }
         self.after_server();
     }
 
-    fn revive(&mut self, id: &str, why: &str) {
+    pub(super) fn revive(&mut self, id: &str, why: &str) {
         if !self.known(id) {
             return;
         }
@@ -151,16 +163,9 @@ impl World {
             Err(text) => self.refuse(text),
             Ok(()) => {
                 self.core.log.chain(Event::KnobSet { knob: knob.into(), value });
-                for process in self.processes.values_mut() {
-                    process.retune(&mut self.core);
-                }
+                self.follow_knob(knob);
             }
         }
-    }
-
-    /// The crash that a reconcile ran into.
-    pub(super) fn crash_now(&mut self, id: &ProcessId, restart: Span) {
-        self.stop(id, "it crashed between two requests", Some(restart));
     }
 
     pub(super) fn book_kubectl(&mut self, at: SimTime) {

@@ -4,6 +4,8 @@
 //! with what it recorded. **Guarantees.** Same spec, same commands, same records, on every machine; a step cannot fail.
 
 mod commands;
+mod disturb;
+mod fleet;
 mod kubectl;
 #[cfg(test)]
 mod kubectl_tests;
@@ -43,6 +45,11 @@ pub struct World {
     kubectl: kubectl::Kubectl,
     /// When the server's own timer is booked for.
     server_armed: Option<SimTime>,
+    fleet: fleet::Fleet,
+    /// Processes that are cut off, with what could not be delivered since.
+    cuts: BTreeMap<ProcessId, disturb::Cut>,
+    /// Servers that have stopped following, by the process that reads from them.
+    old_servers: BTreeMap<ProcessId, ApiServer>,
 }
 
 impl World {
@@ -54,6 +61,7 @@ impl World {
             agenda: Agenda::default(),
             network: Network::new(seed.fork("network")),
             knobs: spec.knobs.clone(),
+            clock: crate::process::clock::Clock::default(),
         };
         let mut world = World {
             core,
@@ -64,6 +72,9 @@ impl World {
             outside: Outside::default(),
             kubectl: kubectl::Kubectl::default(),
             server_armed: None,
+            fleet: fleet::Fleet::new(spec, &seed),
+            cuts: BTreeMap::new(),
+            old_servers: BTreeMap::new(),
         };
         world.populate(spec, &seed);
         world
@@ -166,8 +177,11 @@ impl World {
         records
     }
 
-    /// A message for a frozen process waits in its socket.
+    /// A message for a frozen process waits in its socket, one across a cut waits to be sent again.
     fn held(&mut self, message: MessageId, entry: &Entry) -> bool {
+        if self.held_by_cut(message, entry) {
+            return true;
+        }
         let Some(to) = self.core.network.addressee(message) else { return false };
         match self.processes.get_mut(to) {
             Some(process) if process.state() == ProcessState::Frozen => {
@@ -191,10 +205,12 @@ impl World {
             process.postpone(entry.clone());
             return;
         }
-        process.live(what, &mut self.core);
-        if let Some(restart) = process.crash_due() {
-            self.crash_now(id, restart);
+        match what {
+            Life::Start if process.state() == ProcessState::Down => self.start_process(id, "it starts again"),
+            Life::ConnectionLost => self.connection_lost(id),
+            _ => process.live(what, &mut self.core),
         }
+        self.after_process(id);
     }
 
     /// A request answered at once, without the network: for tests and for reading the cluster from outside.

@@ -27,23 +27,21 @@ pub struct Stream {
     pub informer: InformerId,
     /// Open, but nothing comes through any more.
     pub stalled: bool,
+    /// So many of the next events are lost on the way.
+    pub skip: u32,
     /// Events of one stream arrive in order, so none before this instant.
     last: SimTime,
 }
 
 impl Stream {
     pub fn new(process: ProcessId, life: u32, informer: InformerId, last: SimTime) -> Self {
-        Stream { process, life, informer, stalled: false, last }
+        Stream { process, life, informer, stalled: false, skip: 0, last }
     }
 }
 
 impl World {
     pub(super) fn deliver(&mut self, id: MessageId) {
         let Some(Flight { message, payload }) = self.core.network.take(id) else { return };
-        if self.core.network.cut_between(&message) {
-            self.lose(&message, "the network is partitioned");
-            return;
-        }
         self.core.log.background = message.background;
         match payload {
             Payload::Request(request) if &*message.to == "outside" => {
@@ -61,7 +59,7 @@ impl World {
         }
     }
 
-    fn lose(&mut self, message: &Arc<Message>, why: &str) {
+    pub(super) fn lose(&mut self, message: &Arc<Message>, why: &str) {
         self.core.log.chain(Event::Lost { message: message.clone(), why: why.into() });
     }
 
@@ -81,7 +79,7 @@ impl World {
             self.core.log.emit(Event::FaultFired { failure, request: message.id });
         }
         let response = match failure {
-            None => self.api.handle(self.core.now(), request),
+            None => self.handle(message, request),
             Some(Failure::LostAnswer) => {
                 let committed = self.api.handle(self.core.now(), request);
                 self.handled(message, request, &committed);
@@ -97,11 +95,9 @@ impl World {
             self.open_stream(message, watch, &response);
         }
         // The answer leaves before the watch events that the write leads to.
-        if failure == Some(Failure::Timeout) {
-            self.answer_after(message, response, REQUEST_TIMEOUT);
-        } else {
-            self.answer(message, response);
-        }
+        let wait =
+            if failure == Some(Failure::Timeout) { REQUEST_TIMEOUT } else { self.core.knobs.millis("apiLatencyMs") };
+        self.answer_after(message, response, wait);
         self.after_server();
     }
 
@@ -126,7 +122,11 @@ impl World {
                 Some(Stream::new(message.from.clone(), process.life(), informer, self.core.now()))
             })
         };
-        let Some(stream) = stream else { return };
+        let Some(stream) = stream else {
+            // Nobody waits for it any more.
+            self.api.close_watch(watch);
+            return;
+        };
         let resource = stream.informer.resource.clone();
         let revision = response.body.resource_version().parse().unwrap_or(0);
         self.core.log.emit(Event::WatchOpened { watch, process: message.from.clone(), resource, revision });
@@ -149,10 +149,13 @@ impl World {
             key: key.clone(),
         };
         let sent_at = self.core.now();
+        let pace = self.core.knobs.pace();
+        // A slow server answers later; the way back comes on top.
+        let not_before = if wait == Span::ZERO { SimTime::ZERO } else { sent_at + wait + pace.latency };
         let message = self.core.network.send(
             (request.to.clone(), request.from.clone(), sent_at),
-            self.core.knobs.pace(),
-            sent_at + wait,
+            pace,
+            not_before,
             (carries, Payload::Response(response), request.background),
         );
         let stream = message.deliver_at;
@@ -252,9 +255,9 @@ impl World {
             return;
         }
         let Some(process) = self.processes.get_mut(&message.to) else { return };
-        let Some(caller) = process.answered(*request) else { return };
         let watch = response.watch;
-        process.take_answer(&mut self.core, caller, response);
+        process.take_answer(&mut self.core, *request, response);
+        self.after_process(&message.to);
         let Some(watch) = watch else { return };
         if self.processes.get(&message.to).is_none_or(|p| p.port_of(watch).is_none()) {
             self.api.close_watch(watch);
@@ -280,17 +283,25 @@ impl World {
             self.lose(message, "the process is gone");
             return;
         }
+        if stream.skip > 0 && event.as_ref().is_some_and(|e| e.kind != WatchEventType::Bookmark) {
+            if let Some(stream) = self.streams.get_mut(&watch) {
+                stream.skip -= 1;
+            }
+            self.lose(message, "the event was lost on the way");
+            return;
+        }
         self.core.log.chain(Event::Delivered { message: message.clone() });
         let ended = event.is_none();
         if let Some(process) = self.processes.get_mut(&stream.process) {
             match event {
-                Some(event) => process.take_event(&mut self.core, &stream.informer, event),
-                None => process.watch_ended(&mut self.core, &stream.informer),
+                Some(event) => process.take_event(&mut self.core, &stream.informer, watch, event),
+                None => process.watch_ended(&mut self.core, &stream.informer, watch),
             }
         }
         if ended {
             self.forget_stream(watch, "the server closed it");
         }
+        self.after_process(&stream.process);
     }
 
     pub(super) fn forget_stream(&mut self, watch: WatchId, why: &str) {
@@ -317,7 +328,7 @@ impl World {
             }
             self.forget_stream(watch, why);
             if let (true, Some(process)) = (notice, self.processes.get_mut(process)) {
-                process.watch_ended(&mut self.core, &informer);
+                process.watch_ended(&mut self.core, &informer, watch);
             }
         }
         self.core.resume(here);

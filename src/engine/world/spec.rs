@@ -43,7 +43,7 @@ pub fn admin() -> User {
     User { name: "admin".into(), groups: vec!["system:masters".into(), "system:authenticated".into()] }
 }
 
-fn component(name: &str) -> User {
+pub(super) fn component(name: &str) -> User {
     User { name: name.into(), groups: vec!["system:masters".into(), "system:authenticated".into()] }
 }
 
@@ -67,8 +67,7 @@ impl World {
             let user = component(&format!("system:node:{node}"));
             self.add_process(&format!("kubelet/{node}"), user, crate::controllers::kubelet(node), spec, seed);
         }
-        let operators = spec.operators.iter().filter_map(|name| crate::operators::named(name)).collect();
-        self.add_process("operator", component("system:serviceaccount:operators:operator"), operators, spec, seed);
+        self.add_operators();
         for node in &spec.nodes {
             self.ask(&node_request(node));
         }

@@ -1,0 +1,193 @@
+//! How fast the client machines are: the queue, the informer, and 10,000 objects through list, watch and one reconcile each.
+
+use engine::api::message::{WatchEvent, WatchEventType};
+use engine::client::call::{Call, CallId, Input, ListPage, Scope};
+use engine::client::informer::{Informer, InformerSpec};
+use engine::client::reflector::INITIAL_EVENTS_END;
+use engine::ids::{Gvr, Key};
+use engine::object::Object;
+use engine::rng::Rng;
+use engine::time::{SimTime, Span};
+use engine::workqueue::rate_limiter::Limiter;
+use engine::workqueue::{AddOptions, Got, WorkQueue};
+use serde_json::json;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const OBJECTS: u64 = 10_000;
+const ROUNDS: u64 = 20;
+
+/// Prints one line of JSON.
+pub fn run() -> ExitCode {
+    let many = through_everything();
+    println!(
+        "{}",
+        json!({
+            "queueClassicOpsPerSecond": queue(WorkQueue::classic(Limiter::default_controller())),
+            "queuePriorityOpsPerSecond": queue(WorkQueue::priority(Limiter::default_priority())),
+            "informerEventsPerSecond": informer_events(),
+            "objects": OBJECTS,
+            "streamedListMs": many.0,
+            "listMs": many.1,
+            "peakMemoryKb": peak_memory_kb(),
+        })
+    );
+    ExitCode::SUCCESS
+}
+
+fn per_second(operations: u64, since: Instant) -> u64 {
+    let micros = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX).max(1);
+    operations.saturating_mul(1_000_000) / micros
+}
+
+fn key(n: u64) -> Key {
+    Key::new("shop", &format!("cache-{n}"))
+}
+
+fn object(n: u64, version: u64) -> Object {
+    Object::new(json!({"apiVersion": "demo.example/v1", "kind": "Cache",
+        "metadata": {"namespace": "shop", "name": format!("cache-{n}"), "uid": format!("u{n}"),
+            "resourceVersion": version.to_string(), "generation": 1, "labels": {"tier": "web"}},
+        "spec": {"replicas": 3, "image": "cache:1"}}))
+}
+
+/// Adds, gets, backed off adds and dones over a thousand keys.
+fn queue(mut queue: WorkQueue) -> u64 {
+    let keys: Vec<Key> = (0..1_000).map(key).collect();
+    let (mut now, mut operations) = (SimTime::ZERO, 0);
+    let began = Instant::now();
+    for round in 0..ROUNDS {
+        for key in &keys {
+            queue.add(now, key, AddOptions::now());
+        }
+        while let Got::Key(key, priority) = queue.get(now) {
+            if round % 4 == 0 {
+                queue.add(now, &key, AddOptions::rate_limited().priority(priority));
+            } else {
+                queue.forget(&key);
+            }
+            queue.done(now, &key);
+            operations += 3;
+        }
+        now += Span::secs(200);
+        queue.advance(now);
+        operations += 1_000;
+    }
+    per_second(operations, began)
+}
+
+fn informer(watch_list: bool) -> Informer {
+    let mut spec = InformerSpec::new(Scope::new(Gvr::new("demo.example", "v1", "caches"), ""));
+    spec.settings.watch_list = watch_list;
+    let mut informer = Informer::new(spec, Rng::new(1));
+    informer.add_handler(SimTime::ZERO, None);
+    informer.start(SimTime::ZERO);
+    informer
+}
+
+fn event(kind: WatchEventType, object: Object) -> WatchEvent {
+    WatchEvent { kind, object }
+}
+
+fn end_of_initial_events(version: u64) -> WatchEvent {
+    let mark =
+        json!({"metadata": {"resourceVersion": version.to_string(), "annotations": {INITIAL_EVENTS_END: "true"}}});
+    event(WatchEventType::Bookmark, Object::new(mark))
+}
+
+/// Answers the first list with the given objects; gives the call of the watch that is open then.
+fn fill(informer: &mut Informer, objects: &[Object]) -> CallId {
+    let now = SimTime::ZERO;
+    let mut open = 0;
+    loop {
+        let calls = informer.take_calls();
+        if calls.is_empty() {
+            return open;
+        }
+        for call in calls {
+            match call {
+                Call::List(list) => {
+                    let page = ListPage {
+                        resource_version: OBJECTS.to_string(),
+                        items: objects.to_vec(),
+                        ..ListPage::default()
+                    };
+                    informer.input(now, Input::Listed(list.id, Ok(page)));
+                }
+                Call::Watch(watch) => {
+                    open = watch.id;
+                    informer.input(now, Input::WatchOpened(open));
+                    if watch.initial_events {
+                        for object in objects {
+                            informer.input(now, Input::Event(open, event(WatchEventType::Added, object.clone())));
+                        }
+                        informer.input(now, Input::Event(open, end_of_initial_events(OBJECTS)));
+                    }
+                }
+                Call::StopWatch(_) => {}
+            }
+        }
+    }
+}
+
+/// Hands everything that waits to the handlers, whose keys go to the queue.
+fn drain(informer: &mut Informer, queue: &mut WorkQueue) {
+    let handlers: Vec<_> = informer.handlers().keys().copied().collect();
+    while informer.process().is_some() {
+        for handler in &handlers {
+            while let Some(notification) = informer.next_notification(*handler) {
+                use engine::object::ObjectView;
+                queue.add(SimTime::ZERO, &notification.object().key(), AddOptions::now());
+                informer.finished(*handler);
+            }
+        }
+    }
+}
+
+/// One modified event after the other through FIFO, store and handler.
+fn informer_events() -> u64 {
+    let objects: Vec<Object> = (0..100).map(|n| object(n, n + 1)).collect();
+    let events: Vec<Object> = (0..50_000).map(|n| object(n % 100, OBJECTS + n)).collect();
+    let mut informer = informer(true);
+    let mut queue = WorkQueue::priority(Limiter::default_priority());
+    let open = fill(&mut informer, &objects);
+    let began = Instant::now();
+    for object in &events {
+        informer.input(SimTime::ZERO, Input::Event(open, event(WatchEventType::Modified, object.clone())));
+        drain(&mut informer, &mut queue);
+    }
+    per_second(events.len() as u64, began)
+}
+
+/// All objects through list, watch and one reconcile each, by a streamed and by a plain list: milliseconds.
+fn through_everything() -> (u128, u128) {
+    let objects: Vec<Object> = (0..OBJECTS).map(|n| object(n, n + 1)).collect();
+    let changed: Vec<Object> = (0..OBJECTS).map(|n| object(n, OBJECTS + n + 1)).collect();
+    let run = |watch_list| {
+        let began = Instant::now();
+        let mut informer = informer(watch_list);
+        let mut queue = WorkQueue::priority(Limiter::default_priority());
+        let open = fill(&mut informer, &objects);
+        drain(&mut informer, &mut queue);
+        for object in &changed {
+            informer.input(SimTime::ZERO, Input::Event(open, event(WatchEventType::Modified, object.clone())));
+        }
+        drain(&mut informer, &mut queue);
+        let mut reconciled = 0;
+        while let Got::Key(key, _) = queue.get(SimTime::ZERO) {
+            reconciled += u64::from(informer.get(&key).is_some());
+            queue.forget(&key);
+            queue.done(SimTime::ZERO, &key);
+        }
+        assert_eq!(reconciled, OBJECTS, "every object is reconciled once");
+        began.elapsed().as_millis()
+    };
+    (run(true), run(false))
+}
+
+/// The most memory the process has had, where the system tells it.
+fn peak_memory_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
