@@ -150,6 +150,7 @@ impl<C: Cluster> Player<'_, C> {
             };
             match name.split_once('.') {
                 _ if name == "ns" => out.push_str(NAMESPACE),
+                None if self.saved.contains_key(name) => out.push_str(&self.saved[name].to_string()),
                 Some((saved, field)) if self.saved.contains_key(saved) => match path::get(&self.saved[saved], field) {
                     Value::String(text) => out.push_str(&text),
                     other => out.push_str(&other.to_string()),

@@ -23,6 +23,8 @@ pub struct Resource {
     pub generation: bool,
     pub names: NameRule,
     pub source: Source,
+    /// How applied configurations merge.
+    pub typed: Arc<Structural>,
 }
 
 /// Where a kind comes from.
@@ -35,7 +37,7 @@ pub enum Source {
 
 impl Resource {
     #[must_use]
-    pub fn built_in(kind: &'static Kind) -> Self {
+    pub fn built_in(kind: &'static Kind, typed: &Arc<Structural>) -> Self {
         Resource {
             gvr: kind.gvr(),
             kind: kind.kind.into(),
@@ -47,6 +49,7 @@ impl Resource {
             generation: kind.generation,
             names: kind.names,
             source: Source::BuiltIn(kind),
+            typed: typed.clone(),
         }
     }
 
@@ -64,6 +67,7 @@ impl Resource {
             generation: true,
             names: NameRule::Subdomain,
             source: Source::Custom(definition.clone(), version),
+            typed: v.typed.clone(),
         }
     }
 
@@ -105,6 +109,12 @@ impl Resource {
             Source::BuiltIn(_) => None,
             Source::Custom(definition, version) => definition.versions[*version].deprecation.as_deref(),
         }
+    }
+
+    /// Answers questions and stores nothing.
+    #[must_use]
+    pub fn is_review(&self) -> bool {
+        self.built_in_kind().is_some_and(|k| k.virtual_only)
     }
 
     /// Whether this is the built-in kind of that group and plural.

@@ -75,6 +75,11 @@ impl ApiStatus {
     pub fn page_not_found() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
     }
+    /// The answer to a method that an address does not take.
+    #[must_use]
+    pub fn not_allowed_here() -> Self {
+        Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    }
     /// A read of a revision that the store has not reached.
     #[must_use]
     pub fn too_large_revision(wanted: u64, current: u64) -> Self {
@@ -93,7 +98,8 @@ impl ApiStatus {
     }
     #[must_use]
     pub fn internal(why: impl std::fmt::Display) -> Self {
-        Self::new(500, "InternalError", format!("Internal error occurred: {why}"))
+        let cause = Cause { message: why.to_string(), ..Cause::default() };
+        ApiStatus { causes: vec![cause], ..Self::new(500, "InternalError", format!("Internal error occurred: {why}")) }
     }
 
     #[must_use]

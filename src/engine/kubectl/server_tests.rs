@@ -114,7 +114,10 @@ fn a_deployment_is_applied_changed_and_left_alone() {
     assert_eq!(c.run("apply -f web.yaml"), "deployment.apps/web unchanged");
     assert_eq!(c.run("scale deploy web --replicas=5"), "deployment.apps/web scaled");
     assert_eq!(c.run("apply -f newer.yaml"), "deployment.apps/web configured");
-    assert_eq!(c.run("get deploy web -o jsonpath='{.spec.template.spec.containers[0].image} {.spec.replicas}'"), "nginx:1.26 3");
+    assert_eq!(
+        c.run("get deploy web -o jsonpath='{.spec.template.spec.containers[0].image} {.spec.replicas}'"),
+        "nginx:1.26 3"
+    );
     assert_eq!(c.run("set image deploy/web web=nginx:1.27"), "deployment.apps/web image updated");
     assert_eq!(c.run("rollout pause deploy/web"), "deployment.apps/web paused");
     assert_eq!(c.run("rollout pause deploy/web"), "error: deployments.apps \"web\" is already paused\n[1]");
@@ -127,8 +130,14 @@ fn a_person_without_rights_is_refused_in_the_words_of_the_server() {
     let refused = "Error from server (Forbidden): pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in the \
                    namespace \"default\"\n[1]";
     assert_eq!(c.run("get pods --as bob"), refused);
-    assert_eq!(c.run("create role reader --verb=get,list --resource=pods"), "role.rbac.authorization.k8s.io/reader created");
-    assert_eq!(c.run("create rolebinding r --role=reader --user=bob"), "rolebinding.rbac.authorization.k8s.io/r created");
+    assert_eq!(
+        c.run("create role reader --verb=get,list --resource=pods"),
+        "role.rbac.authorization.k8s.io/reader created"
+    );
+    assert_eq!(
+        c.run("create rolebinding r --role=reader --user=bob"),
+        "rolebinding.rbac.authorization.k8s.io/r created"
+    );
     assert_eq!(c.run("get pods --as bob"), "No resources found in default namespace.");
     assert_eq!(c.run("auth can-i delete pods"), "yes");
 }

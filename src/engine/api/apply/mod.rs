@@ -13,11 +13,14 @@
 //! schema does not rewrite the sets that are already stored.
 
 pub mod managers;
+mod metadata;
 pub mod set;
 pub mod typed;
 
 use super::schema::structural::{Structural, Type};
 use super::status::{ApiStatus, Cause};
+pub use metadata::metadata_schema;
+
 use managers::{Entry, Operation};
 use serde_json::{Map, Value};
 use set::Set;

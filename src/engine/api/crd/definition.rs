@@ -1,6 +1,7 @@
 //! A definition as the server uses it, read from the stored object.
 
 use super::lifecycle::{self, ESTABLISHED, NAMES_ACCEPTED, TERMINATING};
+use crate::api::apply;
 use crate::api::schema::cel::{CompiledRules, compile_quietly};
 use crate::api::schema::structural::Structural;
 use crate::ids::GroupResource;
@@ -48,6 +49,8 @@ pub struct Version {
     pub deprecation: Option<String>,
     pub schema: Option<Arc<Structural>>,
     pub rules: Arc<CompiledRules>,
+    /// The schema with metadata, by which applied configurations merge.
+    pub typed: Arc<Structural>,
     /// Declares `/status`.
     pub status: bool,
     pub scale: Option<Scale>,
@@ -165,6 +168,7 @@ fn names(object: &Value) -> Names {
 fn version(value: &Value, title: &str) -> Version {
     let flag = |field: &str| value.get(field).and_then(Value::as_bool).unwrap_or(false);
     let schema = value.at(&["schema", "openAPIV3Schema"]).and_then(|s| Structural::parse(s).ok());
+    let typed = Arc::new(apply::with_metadata(schema.as_deref(), &apply::metadata_schema()));
     let rules = schema.as_ref().map(|s| compile_quietly(s, true)).unwrap_or_default();
     let deprecation = flag("deprecated").then(|| match value.text(&["deprecationWarning"]) {
         "" => format!("{title} is deprecated"),
@@ -177,6 +181,7 @@ fn version(value: &Value, title: &str) -> Version {
         deprecation,
         schema,
         rules: Arc::new(rules),
+        typed,
         status: value.at(&["subresources", "status"]).is_some_and(|v| !v.is_null()),
         scale: value.at(&["subresources", "scale"]).filter(|v| v.is_object()).map(scale),
         columns: value.list(&["additionalPrinterColumns"]).iter().map(column).collect(),

@@ -8,6 +8,7 @@
 //! Divergence from Kubernetes: none known.
 
 pub mod json;
+pub mod known;
 pub mod merge;
 pub mod strategic;
 

@@ -46,6 +46,14 @@ impl<'a> Call<'a> {
         if path.namespace.is_empty() && !path.name.is_empty() && resource.namespaced {
             return Err(ApiStatus::page_not_found());
         }
+        let everywhere = path.namespace.is_empty() && resource.namespaced && path.name.is_empty();
+        if everywhere && request.method != Method::Get && !resource.is_review() {
+            // Across namespaces one can only look.
+            return Err(match resource.built_in_kind() {
+                Some(_) => ApiStatus::not_allowed_here(),
+                None => ApiStatus::page_not_found(),
+            });
+        }
         let traced = match trace {
             Trace::Nobody => false,
             Trace::People => request.agent.starts_with("kubectl"),

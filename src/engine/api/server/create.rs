@@ -3,6 +3,7 @@
 use super::call::Call;
 use super::write::validate_create;
 use super::{ApiServer, Outcome};
+use crate::api::crd::validate;
 use crate::api::message::{Response, Stage};
 use crate::api::meta;
 use crate::api::resource::Source;
@@ -18,6 +19,7 @@ impl ApiServer {
         }
         let mut new = self.body(call)?;
         place(call, &mut new)?;
+        self.track(call, None, &mut new);
         self.create_object(call, new)
     }
 
@@ -78,7 +80,6 @@ impl ApiServer {
         if resource.has_status && !keeps_status_on_create(call) {
             object::remove(new, &["status"]);
         }
-        self.track(call, None, new);
         let fields = meta::of(new);
         fields.insert("uid".to_string(), Value::from(meta::uid(&mut self.rng)));
         fields.insert("creationTimestamp".to_string(), Value::from(call.now.rfc3339()));
@@ -86,7 +87,10 @@ impl ApiServer {
             fields.insert("generation".to_string(), Value::from(1));
         }
         match &resource.source {
-            Source::BuiltIn(kind) => (kind.hooks.prepare_create)(new),
+            Source::BuiltIn(kind) => {
+                (kind.hooks.prepare_create)(new);
+                warn_of_definition(call, new);
+            }
             Source::Custom(..) => self.warn_of_finalizers(call, new),
         }
         Ok(())
@@ -95,13 +99,21 @@ impl ApiServer {
     /// A finalizer without a domain is taken, with a warning.
     pub(super) fn warn_of_finalizers(&self, call: &mut Call, new: &Value) {
         for finalizer in new.finalizers().into_iter().filter(|f| !f.contains('/')) {
-            if !matches!(finalizer, "orphan" | "foregroundDeletion") {
+            let known = matches!(finalizer, "orphan" | "foregroundDeletion");
+            if !known && meta::qualified_name(finalizer).is_empty() {
                 call.warnings.push(format!(
                     "metadata.finalizers: {finalizer:?}: prefer a domain-qualified finalizer name including a path (/) \
                      to avoid accidental conflicts with other finalizer writers"
                 ));
             }
         }
+    }
+}
+
+/// A definition that says what nobody checks is told so.
+pub fn warn_of_definition(call: &mut Call, new: &Value) {
+    if call.resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        call.warnings.extend(validate::warnings(new));
     }
 }
 
@@ -115,9 +127,6 @@ pub fn place(call: &Call, new: &mut Value) -> Outcome<()> {
     let wanted = call.namespace();
     if wanted.is_empty() {
         object::remove(new, &["metadata", "namespace"]);
-        if call.resource.namespaced {
-            return Err(ApiStatus::bad_request("an empty namespace may not be set during creation"));
-        }
         return Ok(());
     }
     let said = new.namespace();

@@ -47,11 +47,15 @@ impl DeleteOptions {
         let text = |field: &str| sent.get(field).and_then(Value::as_str);
         let query = |field: &str| call.request.param(field).filter(|v| !v.is_empty());
         let mut errors = Vec::new();
+        let dry: Vec<&str> = sent.list(&["dryRun"]).iter().filter_map(Value::as_str).collect();
+        if let Some(other) = dry.iter().find(|d| **d != "All") {
+            errors.push(FieldError::not_supported("dryRun", &Value::from(*other), &["All"]));
+        }
         let mut options = DeleteOptions {
             grace: sent.get("gracePeriodSeconds").and_then(Value::as_i64),
             uid: sent.at(&["preconditions", "uid"]).and_then(Value::as_str).map(str::to_string),
             revision: sent.at(&["preconditions", "resourceVersion"]).and_then(Value::as_str).map(str::to_string),
-            dry_run: sent.get("dryRun").and_then(Value::as_array).is_some_and(|l| !l.is_empty()),
+            dry_run: dry == ["All"],
             ..DeleteOptions::default()
         };
         if options.grace.is_none() {

@@ -197,6 +197,10 @@ impl ApiServer {
             }
         }
         let mut meta = json!({"resourceVersion": revision.to_string()});
+        if let Source::Custom(..) = call.resource.source {
+            // Lists of custom resources always carry the field, empty on the last page.
+            meta["continue"] = Value::from("");
+        }
         if let (true, Some(after)) = (left > 0, last) {
             meta["continue"] = Value::from(Token { revision, after }.text());
             if selection.is_empty() {

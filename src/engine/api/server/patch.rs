@@ -64,7 +64,7 @@ impl ApiServer {
                 }
                 patch::json::apply(&live, &patch)?
             }
-            Format::Strategic => patch::strategic::apply(&live, &patch, &patch::strategic::PatchSchema::default())?,
+            Format::Strategic => patch::strategic::apply(&live, &patch, &patch::known::schema())?,
             _ => {
                 let mut value = Value::clone(&live);
                 patch::merge::merge(&mut value, &patch);
@@ -140,6 +140,7 @@ impl ApiServer {
                 meta::keep(&mut new, &live, "resourceVersion");
                 self.replace(call, new, &live)
             }
+            None if !call.path.subresource.is_empty() => Err(call.not_found()),
             None => {
                 object::remove(&mut new, &["metadata", "resourceVersion"]);
                 object::set(&mut new, &["metadata", "name"], Value::from(call.path.name));

@@ -1,5 +1,6 @@
 //! Which kinds are served at which addresses.
 
+use crate::api::apply;
 use crate::api::crd::Definition;
 use crate::api::kinds::KINDS;
 use crate::api::resource::Resource;
@@ -19,7 +20,8 @@ pub struct Registry {
 
 impl Registry {
     pub fn new() -> Self {
-        let served = KINDS.iter().map(|kind| (kind.gvr(), Arc::new(Resource::built_in(kind)))).collect();
+        let typed = Arc::new(apply::with_metadata(None, &apply::metadata_schema()));
+        let served = KINDS.iter().map(|kind| (kind.gvr(), Arc::new(Resource::built_in(kind, &typed)))).collect();
         Registry { served: Arc::new(served), definitions: Arc::default(), lifecycle: None }
     }
 

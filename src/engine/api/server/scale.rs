@@ -67,6 +67,8 @@ fn scale_of(call: &Call, live: &Object) -> Outcome<Value> {
     let Some(replicas) = live.int(&parts(&scale.spec_replicas)) else {
         return Err(ApiStatus::internal(format!("the spec replicas field {:?} does not exist", scale.spec_replicas)));
     };
+    // Zero is left out, as the typed object does.
+    let spec = if replicas == 0 { json!({}) } else { json!({"replicas": replicas}) };
     let mut metadata = json!({});
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         if let Some(value) = live.at(&["metadata", field]) {
@@ -83,5 +85,5 @@ fn scale_of(call: &Call, live: &Object) -> Outcome<Value> {
         status["selector"] = Value::from(selector);
     }
     Ok(json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata,
-        "spec": {"replicas": replicas}, "status": status}))
+        "spec": spec, "status": status}))
 }

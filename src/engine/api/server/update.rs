@@ -1,7 +1,7 @@
 //! PUT, and the end that every change of an existing object comes to.
 
 use super::call::Call;
-use super::create::place;
+use super::create::{place, warn_of_definition};
 use super::read::present;
 use super::write::{content_differs, ends_with, validate_update};
 use super::{ApiServer, Outcome};
@@ -34,6 +34,7 @@ impl ApiServer {
             if !call.resource.create_on_update || call.to_status() {
                 return Err(call.not_found());
             }
+            self.track(call, None, &mut new);
             return self.create_object(call, new);
         };
         self.check_preconditions(call, &mut new, &live)?;
@@ -115,7 +116,10 @@ impl ApiServer {
         meta::keep(new, live, "generation");
         match &resource.source {
             Source::BuiltIn(kind) if call.to_status() => (kind.hooks.prepare_status)(new, live),
-            Source::BuiltIn(kind) => (kind.hooks.prepare_update)(new, live),
+            Source::BuiltIn(kind) => {
+                (kind.hooks.prepare_update)(new, live);
+                warn_of_definition(call, new);
+            }
             Source::Custom(..) if !call.to_status() => self.warn_of_finalizers(call, new),
             Source::Custom(..) => {}
         }

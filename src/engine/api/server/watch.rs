@@ -253,7 +253,7 @@ impl ApiServer {
         };
         let from_present = initial == Some(true) || (revision == 0 && initial.is_none());
         if from_present {
-            self.fill(&mut watch, initial == Some(true))?;
+            self.fill(&mut watch)?;
         } else if revision > 0 {
             self.start_from(&mut watch, revision);
         }
@@ -263,14 +263,14 @@ impl ApiServer {
     }
 
     /// The present as ADDED events, and the bookmark that ends them.
-    fn fill(&self, watch: &mut Watch, marked: bool) -> Outcome<()> {
+    fn fill(&self, watch: &mut Watch) -> Outcome<()> {
         for (_, stored) in self.store.list(&watch.id, &watch.namespace) {
             let object = present(&watch.resource, stored)?;
             if lies_in(&object, &watch.namespace, watch.name.as_deref()) && watch.selection.matches(&object) {
                 watch.first.push_back(WatchEvent { kind: WatchEventType::Added, object });
             }
         }
-        if marked && watch.bookmarks {
+        if watch.bookmarks {
             let mark = watch.bookmark(json!({INITIAL_EVENTS_END: "true"}));
             watch.first.push_back(mark);
         }

@@ -96,7 +96,7 @@ impl ApiServer {
         let (value, shape) = to_storage(&resource, value)?;
         let id = resource.group_resource();
         if let Some(stored) = self.store.get(&id, key) {
-            if *stored.object == value {
+            if same_but_times(&stored.object, &value) {
                 return present(&resource, stored);
             }
         }
@@ -135,6 +135,22 @@ impl ApiServer {
     }
 }
 
+/// Whether two objects differ in nothing, or only in when somebody came to own something
+/// (apiserver `handlers/fieldmanager/equality.go`).
+fn same_but_times(a: &Value, b: &Value) -> bool {
+    if a == b {
+        return true;
+    }
+    let timeless = |v: &Value| {
+        let mut v = v.clone();
+        for entry in v.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut).into_iter().flatten() {
+            entry.as_object_mut().map(|e| e.remove("time"));
+        }
+        v
+    };
+    a.get("spec") == b.get("spec") && timeless(a) == timeless(b)
+}
+
 /// What ownership needs to know of a call.
 pub fn write_of<'a>(call: &'a Call, api_version: &'a str, time: &'a str) -> apply::Write<'a> {
     let reset: &[&str] = match (call.to_status(), call.resource.has_status) {
@@ -142,7 +158,14 @@ pub fn write_of<'a>(call: &'a Call, api_version: &'a str, time: &'a str) -> appl
         (false, true) => &["status"],
         (false, false) => &[],
     };
-    apply::Write { manager: call.manager(), api_version, subresource: call.path.subresource, time, schema: None, reset }
+    apply::Write {
+        manager: call.manager(),
+        api_version,
+        subresource: call.path.subresource,
+        time,
+        schema: Some(&call.resource.typed),
+        reset,
+    }
 }
 
 /// Whether two objects differ outside their metadata, and outside their status where that is a subresource.
