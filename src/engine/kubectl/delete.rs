@@ -90,7 +90,9 @@ fn ask(cx: &mut Cx, one: &Picked, grace: Option<i64>) -> Flow<Option<String>> {
         return Ok(None);
     }
     if !response.success() {
-        cx.refused(&response, "");
+        let from = &one.source;
+        let doing = if from.is_empty() { String::new() } else { format!("error when deleting \"{from}\": ") };
+        cx.refused(&response, &doing);
         return Ok(None);
     }
     let what = if grace == Some(0) { "force deleted" } else { "deleted" };
@@ -123,11 +125,9 @@ fn wait(cx: &mut Cx, going: Vec<(Picked, String)>) -> Flow {
                 break;
             }
             if cx.now >= until {
-                return Err(cx.fail(format!(
-                    "timed out waiting for the condition on {}/{}",
-                    one.res.plural(),
-                    one.name
-                )));
+                return Err(
+                    cx.fail(format!("timed out waiting for the condition on {}/{}", one.res.gvr.resource, one.name))
+                );
             }
             cx.sleep(POLL)?;
         }

@@ -240,7 +240,7 @@ pub fn cordon(cx: &mut Cx, off: bool) -> Flow {
     }
     for name in names {
         let name = name.trim_start_matches("node/").to_string();
-        let one = Picked { res: res.clone(), namespace: String::new(), name };
+        let one = Picked { res: res.clone(), namespace: String::new(), name, source: String::new() };
         let live = one.live(cx)?;
         let is_off = live.at(&["spec", "unschedulable"]) == Some(&Value::Bool(true));
         let word = if off { "cordoned" } else { "uncordoned" };
@@ -276,7 +276,12 @@ pub fn edit(cx: &mut Cx) -> Flow {
             return Err(cx.fail("resource(s) were provided, but no name was specified"));
         }
         let namespace = if res.namespaced { cx.namespace() } else { String::new() };
-        picked.extend(names.into_iter().map(|name| Picked { res: res.clone(), namespace: namespace.clone(), name }));
+        picked.extend(names.into_iter().map(|name| Picked {
+            res: res.clone(),
+            namespace: namespace.clone(),
+            name,
+            source: String::new(),
+        }));
     }
     if picked.is_empty() {
         return Err(cx.fail("you must provide one or more resources by argument or filename."));

