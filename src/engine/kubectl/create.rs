@@ -2,7 +2,7 @@
 
 use super::apply::{LAST_APPLIED, said, write};
 use super::output::done;
-use super::pick::{namespace_of, of_file};
+use super::pick::{Picked, namespace_of, of_file};
 use super::resources::{builtin, named};
 use super::session::{Cx, Flow, Stop};
 use crate::api::message::Method;
@@ -249,7 +249,9 @@ pub fn replace(cx: &mut Cx) -> Flow {
             path = format!("{path}/{sub}");
         }
         let request = if cx.command.on("force") {
-            super::delete::gone(cx, &res, &path)?;
+            let name = object.name().to_string();
+            let old = Picked { res: res.clone(), namespace: namespace.clone(), name, source: source.clone() };
+            super::delete::gone(cx, &old)?;
             cx.out(format!("{} \"{}\" deleted", res.label(), object.name()));
             write(cx, Method::Post, res.collection(&namespace), "kubectl-replace").body(object)
         } else {

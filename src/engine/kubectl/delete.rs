@@ -1,15 +1,14 @@
 //! `delete`, and waiting until what was deleted is gone.
 
+use super::observe::{self, End};
 use super::pick::{Picked, pick};
-use super::resources::Res;
 use super::session::{Cx, Flow, duration};
 use crate::api::message::{Method, Request};
 use crate::object::ObjectView;
-use crate::time::Span;
-use serde_json::json;
+use crate::time::{SimTime, Span};
+use serde_json::{Value, json};
 
-/// How often kubectl looks whether an object is gone, and how long before it gives up when no time-out is set.
-const POLL: Span = Span::secs(1);
+/// How long kubectl waits when no time-out is set.
 const WAIT_MAX: Span = Span::secs(7 * 24 * 60 * 60);
 
 pub fn delete(cx: &mut Cx) -> Flow {
@@ -113,45 +112,38 @@ fn ask(cx: &mut Cx, one: &Picked, grace: Option<i64>) -> Flow<Option<String>> {
 
 fn wait(cx: &mut Cx, going: Vec<(Picked, String)>) -> Flow {
     let timeout = cx.command.flag("timeout").and_then(duration).filter(|t| *t > Span::ZERO).unwrap_or(WAIT_MAX);
-    let until = cx.now + timeout;
+    let deadline = cx.now + timeout;
     for (one, uid) in going {
-        loop {
-            let response = cx.get(one.path())?;
-            if response.code == 404 || (response.success() && !uid.is_empty() && response.body.uid() != uid) {
-                break;
-            }
-            if !response.success() {
-                cx.refused(&response, "");
-                break;
-            }
-            if cx.now >= until {
-                return Err(
-                    cx.fail(format!("timed out waiting for the condition on {}/{}", one.res.gvr.resource, one.name))
-                );
-            }
-            cx.sleep(POLL)?;
+        if vanished(cx, &one, &uid, deadline)? == End::TimedOut {
+            return Err(
+                cx.fail(format!("timed out waiting for the condition on {}/{}", one.res.gvr.resource, one.name))
+            );
         }
     }
     Ok(())
 }
 
+/// Waits until the object is gone, or another has its name. Mostly it is gone at once, so it is read before it is watched.
+fn vanished(cx: &mut Cx, one: &Picked, uid: &str, deadline: SimTime) -> Flow<End> {
+    let response = cx.get(one.path())?;
+    if response.code == 404 {
+        return Ok(End::Met);
+    }
+    let other = |o: &Value| !uid.is_empty() && o.uid() != uid;
+    observe::until(cx, one, deadline, &mut |_, live| Ok(live.is_none_or(other)))
+}
+
 /// Deletes and waits, as a forced replace does.
-pub fn gone(cx: &mut Cx, res: &Res, path: &str) -> Flow {
+pub fn gone(cx: &mut Cx, one: &Picked) -> Flow {
     let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
-    let response = cx.call(Request::new(Method::Delete, path).body(options))?;
+    let response = cx.call(Request::new(Method::Delete, one.path()).body(options))?;
     let uid = response.body.uid().to_string();
     if response.code != 404 {
         cx.check(response)?;
     }
-    let until = cx.now + WAIT_MAX;
-    loop {
-        let response = cx.get(path)?;
-        if response.code == 404 || (!uid.is_empty() && response.body.uid() != uid) {
-            return Ok(());
-        }
-        if cx.now >= until {
-            return Err(cx.fail(format!("timed out waiting for the condition on {}", res.plural())));
-        }
-        cx.sleep(POLL)?;
+    let deadline = cx.now + WAIT_MAX;
+    match vanished(cx, one, &uid, deadline)? {
+        End::Met => Ok(()),
+        End::TimedOut => Err(cx.fail(format!("timed out waiting for the condition on {}", one.res.gvr.resource))),
     }
 }

@@ -24,6 +24,7 @@ mod get;
 mod jsonpath;
 mod line;
 mod modify;
+mod observe;
 mod output;
 mod pick;
 mod resources;

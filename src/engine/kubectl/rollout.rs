@@ -1,6 +1,7 @@
 //! `rollout status`, `history`, `undo`, `pause`, `resume`, `restart` (kubectl `pkg/polymorphichelpers`).
 
 use super::apply::write;
+use super::observe::{self, End};
 use super::output::done;
 use super::pick::{Picked, pick};
 use super::revisions::{self, Revision};
@@ -12,7 +13,6 @@ use crate::time::Span;
 use serde_json::{Value, json};
 
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
-const POLL: Span = Span::millis(500);
 const WAIT_MAX: Span = Span::secs(24 * 60 * 60);
 const RESTARTED: &str = "kubectl.kubernetes.io/restartedAt";
 
@@ -50,23 +50,26 @@ fn status(cx: &mut Cx, one: &Picked) -> Flow {
         return Err(cx.fail(format!("no status viewer has been implemented for {kind}")));
     }
     let timeout = cx.command.flag("timeout").and_then(duration).filter(|t| *t > Span::ZERO).unwrap_or(WAIT_MAX);
-    let until = cx.now + timeout;
+    let deadline = cx.now + timeout;
+    let once = cx.command.flag("watch") == Some("false");
+    // What is not there is told in the server's words.
+    one.live(cx)?;
     let mut last = String::new();
-    loop {
-        let live = one.live(cx)?;
-        let seen = if one.res.kind == "Deployment" { deployment(&live) } else { stateful_set(&live) };
+    let end = observe::until(cx, one, deadline, &mut |cx, live| {
+        let Some(live) = live else {
+            return Err(cx.fail("object has been deleted"));
+        };
+        let seen = if one.res.kind == "Deployment" { deployment(live) } else { stateful_set(live) };
         let (text, complete) = seen.map_err(|why| cx.fail(why))?;
         if text != last {
             cx.out(text.clone());
             last = text;
         }
-        if complete || cx.command.flag("watch") == Some("false") {
-            return Ok(());
-        }
-        if cx.now >= until {
-            return Err(cx.fail("timed out waiting for the condition"));
-        }
-        cx.sleep(POLL)?;
+        Ok(complete || once)
+    })?;
+    match end {
+        End::Met => Ok(()),
+        End::TimedOut => Err(cx.fail("timed out waiting for the condition")),
     }
 }
 

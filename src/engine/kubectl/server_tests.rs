@@ -56,11 +56,18 @@ impl Cluster {
                     self.pass(until);
                     session.woke(self.now);
                 }
-                Ask::Event { watch, .. } => {
+                Ask::Event { watch, until } => {
                     let events = self.api.watch_events(self.now, watch);
                     inbox.entry(watch).or_default().extend(events);
-                    let event = inbox.get_mut(&watch).and_then(VecDeque::pop_front);
-                    session.event(self.now, event);
+                    match (inbox.get_mut(&watch).and_then(VecDeque::pop_front), self.api.due(), until) {
+                        (Some(event), ..) => session.event(self.now, Some(event)),
+                        (None, Some(due), Some(until)) if due < until => self.pass(due),
+                        (None, _, Some(until)) => {
+                            self.pass(until);
+                            session.woke(self.now);
+                        }
+                        (None, _, None) => session.event(self.now, None),
+                    }
                 }
                 Ask::Exit(0) => return printed.join("\n"),
                 Ask::Exit(code) => return format!("{}\n[{code}]", printed.join("\n")),

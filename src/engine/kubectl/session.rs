@@ -93,6 +93,13 @@ impl Session {
     pub fn event(&mut self, now: SimTime, event: Option<WatchEvent>) {
         self.log.push((now, Answer::Event(event)));
     }
+    /// The watches it has opened; they are to be closed when it ends.
+    pub fn watches(&self) -> impl Iterator<Item = WatchId> {
+        self.log.iter().filter_map(|(_, answer)| match answer {
+            Answer::Response(response) => response.watch,
+            _ => None,
+        })
+    }
     /// Whether its pauses are for the cluster to come to something, which may need other commands.
     #[must_use]
     pub fn lingers(&self) -> bool {

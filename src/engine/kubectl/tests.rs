@@ -288,11 +288,14 @@ fn a_rollout_is_told_until_it_is_done() {
         json!({"metadata": {"name": "d", "namespace": "default", "generation": 1}, "spec": {"replicas": 2},
         "status": {"observedGeneration": 1, "updatedReplicas": updated, "replicas": updated, "availableReplicas": updated}})
     };
-    let path = "/apis/apps/v1/namespaces/default/deployments/d";
-    let (out, _, code) = run(&mut Server::default().with(path, deployment(2)), "rollout status deploy/d");
+    let all = "/apis/apps/v1/namespaces/default/deployments";
+    let server = |updated: i64| {
+        let list = json!({"metadata": {"resourceVersion": "1"}, "items": [deployment(updated)]});
+        Server::default().with(&format!("{all}/d"), deployment(updated)).with(all, list)
+    };
+    let (out, _, code) = run(&mut server(2), "rollout status deploy/d");
     assert_eq!((out.as_str(), code), ("deployment \"d\" successfully rolled out", 0));
-    let (out, err, code) =
-        run(&mut Server::default().with(path, deployment(1)), "rollout status deploy d --timeout=3s");
+    let (out, err, code) = run(&mut server(1), "rollout status deploy d --timeout=3s");
     assert_eq!(out, "Waiting for deployment \"d\" rollout to finish: 1 out of 2 new replicas have been updated...");
     assert_eq!((err.as_str(), code), ("error: timed out waiting for the condition", 1));
 }

@@ -1,13 +1,13 @@
 //! `wait --for=condition=…|delete|create|jsonpath=…`.
 
 use super::jsonpath::{Template, shown};
-use super::pick::{Picked, pick};
+use super::observe::{self, End};
+use super::pick::pick;
 use super::session::{Cx, Flow, duration};
 use crate::object::ObjectView;
 use crate::time::Span;
 use serde_json::Value;
 
-const POLL: Span = Span::millis(500);
 /// kubectl's own time-out when none is given.
 const DEFAULT: Span = Span::secs(30);
 /// What a negative time-out stands for.
@@ -39,20 +39,17 @@ pub fn wait(cx: &mut Cx) -> Flow {
     if picked.is_empty() {
         return Err(cx.fail("no matching resources found"));
     }
-    let until = cx.now + timeout;
+    let deadline = cx.now + timeout;
     for one in picked {
-        loop {
-            if met(cx, &one, &goal)? {
-                cx.out(format!("{}/{} condition met", one.res.label(), one.name));
-                break;
-            }
-            if cx.now >= until {
-                cx.code = 1;
-                cx.err(format!("error: timed out waiting for the condition on {}/{}", one.res.gvr.resource, one.name));
-                break;
-            }
-            let left = until.since(cx.now);
-            cx.sleep(POLL.min(left))?;
+        if !matches!(goal, Goal::Delete | Goal::Create) {
+            one.live(cx)?;
+        }
+        let end = observe::until(cx, &one, deadline, &mut |_, live| Ok(met(live, &goal)))?;
+        if end == End::Met {
+            cx.out(format!("{}/{} condition met", one.res.label(), one.name));
+        } else {
+            cx.code = 1;
+            cx.err(format!("error: timed out waiting for the condition on {}/{}", one.res.gvr.resource, one.name));
         }
     }
     Ok(())
@@ -82,26 +79,20 @@ fn goal(cx: &mut Cx) -> Flow<Goal> {
     }
 }
 
-fn met(cx: &mut Cx, one: &Picked, goal: &Goal) -> Flow<bool> {
-    let response = cx.get(one.path())?;
+fn met(live: Option<&Value>, goal: &Goal) -> bool {
+    let Some(live) = live else { return matches!(goal, Goal::Delete) };
     match goal {
-        Goal::Delete if response.code == 404 => return Ok(true),
-        Goal::Create if response.code == 404 => return Ok(false),
-        _ => {}
-    }
-    let live = cx.check(response)?;
-    Ok(match goal {
         Goal::Delete => false,
         Goal::Create => true,
-        Goal::Condition { name, status } => condition(&live, name, status),
+        Goal::Condition { name, status } => condition(live, name, status),
         Goal::Path(template, wanted) => {
-            let found = template.values(&live);
+            let found = template.values(live);
             match wanted {
                 None => !found.is_empty(),
                 Some(wanted) => found.first().is_some_and(|v| shown(v) == *wanted),
             }
         }
-    })
+    }
 }
 
 /// A condition counts only when it is not older than the object's generation.

@@ -95,12 +95,15 @@ impl World {
     /// Ends the commands that would run for ever, and their watches.
     fn interrupt(&mut self) {
         let endless: Vec<Running> = self.kubectl.running.extract_if(.., |r| r.endless()).collect();
-        for running in endless {
-            if let Waiting::Event(watch, _) = running.waiting {
-                self.api.close_watch(watch);
-                self.forget_stream(watch, "interrupted from the keyboard");
-                self.kubectl.inbox.retain(|(w, _)| *w != watch);
-            }
+        self.hang_up(endless, "interrupted from the keyboard");
+    }
+
+    /// Closes the watches of commands that are no more.
+    fn hang_up(&mut self, ended: Vec<Running>, why: &str) {
+        for watch in ended.iter().filter_map(|r| r.session.as_ref()).flat_map(Session::watches) {
+            self.api.close_watch(watch);
+            self.forget_stream(watch, why);
+            self.kubectl.inbox.retain(|(w, _)| *w != watch);
         }
     }
 
@@ -155,7 +158,8 @@ impl World {
                     Waiting::Event(watch, until)
                 }
                 Ask::Exit(_) => {
-                    self.kubectl.running.retain(|r| r.number != number);
+                    let ended = self.kubectl.running.extract_if(.., |r| r.number == number).collect();
+                    self.hang_up(ended, "the command ended");
                     return;
                 }
             };
