@@ -58,6 +58,7 @@ pub static KINDS: &[Kind] = &[
             prepare_create: strategy::prepare_create,
             prepare_update: strategy::prepare_update,
             prepare_status: strategy::prepare_status,
+            decode: validate::decode,
             validate: validate::validate,
             validate_update: validate::validate_update,
             validate_status: |new, _| validate::validate_status(new),

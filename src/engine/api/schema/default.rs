@@ -14,7 +14,7 @@ const FILLED_MAX: usize = 500_000;
 
 pub fn default(schema: &Structural, value: &mut Value) {
     if schema.defaults_below {
-        node(schema, value, &mut FILLED_MAX.clone());
+        node(schema, value, &mut { FILLED_MAX });
     }
 }
 
@@ -22,10 +22,9 @@ fn node(schema: &Structural, value: &mut Value, budget: &mut usize) {
     match value {
         Value::Object(map) => {
             for (name, property) in schema.properties.iter().filter(|(_, p)| p.default.is_some()) {
-                if map.get(name).is_none_or(|v| v.is_null() && !property.nullable) {
-                    if let Some(filled) = fill(property, budget) {
-                        map.insert(name.clone(), filled);
-                    }
+                let wanting = map.get(name).is_none_or(|v| v.is_null() && !property.nullable);
+                if let Some(filled) = wanting.then(|| fill(property, budget)).flatten() {
+                    map.insert(name.clone(), filled);
                 }
             }
             for (name, child) in map {
@@ -51,10 +50,9 @@ fn node(schema: &Structural, value: &mut Value, budget: &mut usize) {
 }
 
 fn replace_null(schema: &Structural, value: &mut Value, budget: &mut usize) {
-    if value.is_null() && !schema.nullable {
-        if let Some(filled) = fill(schema, budget) {
-            *value = filled;
-        }
+    let wanting = value.is_null() && !schema.nullable;
+    if let Some(filled) = wanting.then(|| fill(schema, budget)).flatten() {
+        *value = filled;
     }
 }
 

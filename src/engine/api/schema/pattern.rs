@@ -5,6 +5,8 @@ use std::fmt;
 
 /// Longest pattern text taken. Real schemas stay far below; a longer one only serves to fill memory.
 pub const PATTERN_MAX: usize = 4096;
+/// Largest repeat count of RE2.
+const REPEAT_MAX: u32 = 1000;
 /// Bytes a compiled pattern may take.
 const COMPILED_MAX: usize = 1 << 20;
 
@@ -23,6 +25,9 @@ impl Pattern {
     pub fn new(text: &str) -> Result<Self, String> {
         if text.len() > PATTERN_MAX {
             return Err(format!("must not be longer than {PATTERN_MAX} bytes"));
+        }
+        if let Some(count) = repeat_beyond(text) {
+            return Err(format!("must be a valid regular expression, but isn't: invalid repeat count: `{{{count}}}`"));
         }
         let regex = RegexBuilder::new(text).size_limit(COMPILED_MAX).build();
         match regex {
@@ -55,6 +60,15 @@ impl Pattern {
     }
 }
 
+/// The first repeat count that is larger than RE2 takes.
+fn repeat_beyond(text: &str) -> Option<&str> {
+    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(count, _)| count).find(|count| {
+        let mut numbers = count.split(',');
+        count.bytes().all(|b| b.is_ascii_digit() || b == b',')
+            && numbers.any(|n| !n.is_empty() && n.parse::<u32>().map_or(true, |n| n > REPEAT_MAX))
+    })
+}
+
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pattern({:?})", self.text)
@@ -73,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_re2_does_not_know_is_refused() {
-        for bad in ["a(", "(?=a)", r"(a)\1", "(?<!a)b"] {
+        for bad in ["a(", "(?=a)", r"(a)\1", "(?<!a)b", "a{1001}", "a{1,1001}"] {
             assert!(Pattern::new(bad).is_err(), "{bad}");
         }
     }

@@ -110,11 +110,10 @@ fn service_faults(service: &Value, path: &str, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::required(format!("{path}.{field}"), detail));
         }
     }
-    if let Some(port) = present(service, "port") {
-        if port.as_i64().is_none_or(|p| !(1..=65535).contains(&p)) {
-            let detail = "port is not valid: must be between 1 and 65535, inclusive";
-            errors.push(FieldError::invalid(format!("{path}.port"), port, detail));
-        }
+    let port = present(service, "port").filter(|p| p.as_i64().is_none_or(|p| !(1..=65535).contains(&p)));
+    if let Some(port) = port {
+        let detail = "port is not valid: must be between 1 and 65535, inclusive";
+        errors.push(FieldError::invalid(format!("{path}.port"), port, detail));
     }
     let url_path = text(service, "path");
     if !url_path.is_empty() && url_path != "/" {

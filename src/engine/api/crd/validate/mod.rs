@@ -15,12 +15,14 @@
 
 mod conversion;
 mod declared;
+mod decode;
 mod defaults;
 mod keywords;
 mod names;
 mod schema;
 mod structural;
 
+pub use decode::decode;
 pub use keywords::decode_schema;
 
 use crate::api::schema::field::{ErrorKind, FieldError};
@@ -86,10 +88,9 @@ pub fn warnings(new: &Value) -> Vec<String> {
         if depth > crate::api::schema::structural::DEPTH_MAX {
             return;
         }
-        if let Some(name) = node.get("format").and_then(Value::as_str).filter(|f| !f.is_empty()) {
-            if !format::numeric(name) && format::lookup(name).is_none() {
-                found.insert(format!("unrecognized format {name:?}"));
-            }
+        let name = text(node, "format");
+        if !name.is_empty() && !format::numeric(name) && format::lookup(name).is_none() {
+            found.insert(format!("unrecognized format {name:?}"));
         }
         for child in schema::children(node) {
             collect(child.node, depth + 1, found);

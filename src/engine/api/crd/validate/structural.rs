@@ -7,7 +7,7 @@ use super::{list, present, text};
 use crate::api::schema::field::FieldError;
 use crate::api::schema::pattern::Pattern;
 use crate::object::ObjectView;
-use serde_json::Value;
+use serde_json::{json, Value};
 
 /// Where a node stands: it decides the words about a missing type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,11 +50,9 @@ fn node(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>) 
     types(schema, level, path, errors);
     extensions(schema, path, errors);
     resource(schema, level, path, errors);
-    // An int-or-string may say so in so many words.
-    let wordy = |s: &Value| {
-        let types: Vec<&str> = list(s.get("anyOf")).iter().map(|b| text(b, "type")).collect();
-        flag(schema, "x-kubernetes-int-or-string") && types == ["integer", "string"]
-    };
+    // What an int-or-string may say in so many words is let pass in any node.
+    let pair = [json!({"type": "integer"}), json!({"type": "string"})];
+    let wordy = |s: &Value| *list(s.get("anyOf")) == pair;
     let first_all = list(schema.get("allOf")).first();
     value_checks(schema, wordy(schema), first_all.is_some_and(wordy), path, errors);
 }
