@@ -4,7 +4,7 @@
 use engine::api::crd::validate;
 use engine::api::schema::structural::Structural;
 use engine::api::schema::{self, cel, field::FieldError, text};
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 struct Kind {

@@ -2,6 +2,7 @@
 
 use super::{Hooks, Kind, NameRule};
 use crate::api::crd::{strategy, validate};
+use crate::api::rbac::validate as roles;
 
 const ALL: &[&str] = &["all"];
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -159,20 +160,42 @@ pub static KINDS: &[Kind] = &[
         namespaced: false,
         create_on_update: true,
         names: NameRule::PathSegment,
+        hooks: Hooks {
+            default: roles::default_binding,
+            validate: roles::cluster_role_binding,
+            validate_update: roles::cluster_role_binding_update,
+            ..Hooks::NONE
+        },
         ..Kind::new(RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", "clusterrolebinding")
     },
     Kind {
         namespaced: false,
         create_on_update: true,
         names: NameRule::PathSegment,
+        hooks: Hooks {
+            validate: roles::cluster_role,
+            validate_update: |new, _| roles::cluster_role(new),
+            ..Hooks::NONE
+        },
         ..Kind::new(RBAC, "v1", "ClusterRole", "clusterroles", "clusterrole")
     },
     Kind {
         create_on_update: true,
         names: NameRule::PathSegment,
+        hooks: Hooks {
+            default: roles::default_binding,
+            validate: roles::role_binding,
+            validate_update: roles::role_binding_update,
+            ..Hooks::NONE
+        },
         ..Kind::new(RBAC, "v1", "RoleBinding", "rolebindings", "rolebinding")
     },
-    Kind { create_on_update: true, names: NameRule::PathSegment, ..Kind::new(RBAC, "v1", "Role", "roles", "role") },
+    Kind {
+        create_on_update: true,
+        names: NameRule::PathSegment,
+        hooks: Hooks { validate: roles::role, validate_update: |new, _| roles::role(new), ..Hooks::NONE },
+        ..Kind::new(RBAC, "v1", "Role", "roles", "role")
+    },
     Kind {
         short_names: &["sc"],
         namespaced: false,

@@ -118,22 +118,12 @@ impl<'a> Call<'a> {
     }
 
     pub fn flag(&self, name: &str) -> bool {
-        matches!(self.request.param(name), Some("true" | "1" | ""))
+        super::authorize::flag(self.request, name)
     }
 
     /// The verb as access rules and texts know it.
     pub fn verb(&self) -> &'static str {
-        let named = !self.path.name.is_empty();
-        match self.request.method {
-            Method::Get if self.flag("watch") => "watch",
-            Method::Get if named => "get",
-            Method::Get => "list",
-            Method::Post => "create",
-            Method::Put => "update",
-            Method::Patch => "patch",
-            Method::Delete if named => "delete",
-            Method::Delete => "deletecollection",
-        }
+        super::authorize::verb(self.request, self.path)
     }
 
     pub fn has_subresource(&self) -> bool {

@@ -28,6 +28,7 @@ impl ApiServer {
         let before = call.snapshot(&new);
         self.check_terminating(call, &new)?;
         self.check_namespace(call, &new)?;
+        self.check_escalation(call, &new, None)?;
         if !new.resource_version().is_empty() {
             return Err(ApiStatus::plain("resourceVersion should not be set on objects to be created"));
         }
@@ -89,6 +90,9 @@ impl ApiServer {
         match &resource.source {
             Source::BuiltIn(kind) => {
                 (kind.hooks.prepare_create)(new);
+                if resource.is("", "namespaces") {
+                    super::namespace::prepare(new);
+                }
                 warn_of_definition(call, new);
             }
             Source::Custom(..) => self.warn_of_finalizers(call, new),

@@ -30,7 +30,7 @@ mod write;
 pub use crate::store::Commit;
 
 use super::discovery;
-use super::message::{Method, Request, Response, WatchEvent};
+use super::message::{Method, Request, Response, Stage, StageStep, WatchEvent};
 use super::route::{ResourcePath, Route};
 use super::status::ApiStatus;
 use crate::ids::{GroupResource, Key, WatchId};
@@ -93,11 +93,19 @@ impl ApiServer {
     pub fn handle(&mut self, now: SimTime, request: &Request) -> Response {
         match Route::parse(&request.path) {
             Route::Resource(path) => self.resource(now, request, &path),
-            other => self.document(request, &other),
+            other => match self.authorize_url(request) {
+                Ok(()) => self.document(request, &other),
+                Err(status) => status.into(),
+            },
         }
     }
 
     fn resource(&mut self, now: SimTime, request: &Request, path: &ResourcePath) -> Response {
+        if let Err(status) = self.authorize(request, path) {
+            let refused = Some(status.message.clone());
+            let stages = vec![StageStep { stage: Stage::Authorize, after: None, refused }];
+            return Response { stages, ..Response::from(status) };
+        }
         let Some(resource) = self.registry.find(path.group, path.version, path.resource) else {
             return ApiStatus::page_not_found().into();
         };
@@ -121,7 +129,7 @@ impl ApiServer {
     }
 
     fn dispatch(&mut self, call: &mut Call) -> Outcome<Response> {
-        self.authorize(call)?;
+        call.passed(Stage::Authorize, None, &serde_json::Value::Null);
         let named = !call.path.name.is_empty();
         match (call.request.method, named, call.path.subresource) {
             (_, true, "scale") if call.resource.has_scale => self.scale(call),

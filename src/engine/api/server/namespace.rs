@@ -18,6 +18,19 @@ fn held(object: &Value) -> bool {
     !object.list(&["spec", "finalizers"]).is_empty()
 }
 
+/// A new namespace is held by its contents, is active, and carries its name as a label
+/// (registry `core/namespace/strategy.go`, `pkg/apis/core/v1/defaults.go`).
+pub fn prepare(new: &mut Value) {
+    let name = new.name().to_string();
+    let mut finalizers = new.list(&["spec", "finalizers"]).to_vec();
+    if !finalizers.iter().any(|f| f.as_str() == Some("kubernetes")) {
+        finalizers.push(Value::from("kubernetes"));
+    }
+    object::set(new, &["spec", "finalizers"], Value::from(finalizers));
+    object::set(new, &["status", "phase"], Value::from("Active"));
+    object::set(new, &["metadata", "labels", "kubernetes.io/metadata.name"], Value::from(name));
+}
+
 impl ApiServer {
     /// Refuses to create in a namespace that is absent or dying.
     pub(super) fn check_namespace(&self, call: &Call, new: &Value) -> Outcome<()> {

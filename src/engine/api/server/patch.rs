@@ -144,6 +144,7 @@ impl ApiServer {
             None => {
                 object::remove(&mut new, &["metadata", "resourceVersion"]);
                 object::set(&mut new, &["metadata", "name"], Value::from(call.path.name));
+                self.authorize_also(call, "create")?;
                 super::create::place(call, &mut new)?;
                 self.create_object(call, new)
             }

@@ -34,6 +34,7 @@ impl ApiServer {
             if !call.resource.create_on_update || call.to_status() {
                 return Err(call.not_found());
             }
+            self.authorize_also(call, "create")?;
             self.track(call, None, &mut new);
             return self.create_object(call, new);
         };
@@ -85,6 +86,7 @@ impl ApiServer {
     /// Puts `new` in the place of `live`, or removes the object if nothing holds it any more. Ownership was noted.
     pub(super) fn replace(&mut self, call: &mut Call, mut new: Value, live: &Object) -> Outcome<Response> {
         let before = call.snapshot(&new);
+        self.check_escalation(call, &new, Some(live))?;
         self.prepare_update(call, &mut new, live);
         call.passed(Stage::Admit, before.as_ref(), &new);
         let status = call.to_status();
