@@ -4,6 +4,7 @@ mod bench_client;
 mod conform;
 mod conform_client;
 mod conform_http;
+mod kubectl;
 mod link;
 mod run;
 mod serve;
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 operatorscope run FILE [--until 60s] [--seed N] [--trace text|ndjson] [--hash]
                                          play a scenario or manifests, check what they promise
+operatorscope kubectl [LINE]...          type kubectl lines to a cluster, here or on the standard input
 operatorscope link URL                   decode a share link to a scenario document
 operatorscope conform PATH...            play recorded conformance cases
 operatorscope bench-client               operations per second of queue and informer; 10,000 objects
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let (command, rest) = args.split_first().map_or(("help", &[][..]), |(c, rest)| (c.as_str(), rest));
     let result = match (command, rest) {
         ("run", _) => run::run(rest),
+        ("kubectl", _) => kubectl::kubectl(rest),
         ("link", _) => link::link(rest),
         ("serve", _) => serve::serve(rest),
         ("conform", [_, ..]) => conform::run(rest),

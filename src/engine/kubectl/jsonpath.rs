@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Longest template, and most values one step may lead to.
 const TEMPLATE_MAX: usize = 8 * 1024;
 const VALUES_MAX: usize = 200_000;
-/// Deepest nesting of ranges and filters.
+/// Deepest nesting of ranges, and most filters.
 const DEPTH_MAX: usize = 20;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,9 @@ impl Template {
     pub fn parse(text: &str) -> Result<Template, String> {
         if text.len() > TEMPLATE_MAX {
             return Err(format!("template is longer than {TEMPLATE_MAX} bytes"));
+        }
+        if text.matches("[?").count() > DEPTH_MAX {
+            return Err(format!("template has more than {DEPTH_MAX} filters"));
         }
         let mut rest = text;
         let mut depth = 0;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Most answers one command may take; a watch that runs longer ends with a word.
-const ANSWERS_MAX: usize = 5_000;
+const ANSWERS_MAX: usize = 2_000;
 
 /// One thing printed; may hold several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,14 +45,15 @@ pub struct Session {
     command: Arc<Command>,
     user: User,
     started: SimTime,
-    log: Vec<(SimTime, Answer)>,
+    /// Shared, so that a copy of the session is cheap.
+    log: Arc<Vec<(SimTime, Answer)>>,
     printed: usize,
 }
 
 impl Session {
     #[must_use]
     pub fn new(command: Command, user: User, now: SimTime) -> Self {
-        Session { command: Arc::new(command), user, started: now, log: Vec::new(), printed: 0 }
+        Session { command: Arc::new(command), user, started: now, log: Arc::default(), printed: 0 }
     }
 
     /// Runs as far as the answers go: what is printed that was not before, and what is needed next.
@@ -84,14 +85,14 @@ impl Session {
     }
 
     pub fn answered(&mut self, now: SimTime, response: Response) {
-        self.log.push((now, Answer::Response(response)));
+        Arc::make_mut(&mut self.log).push((now, Answer::Response(response)));
     }
     pub fn woke(&mut self, now: SimTime) {
-        self.log.push((now, Answer::Woke));
+        Arc::make_mut(&mut self.log).push((now, Answer::Woke));
     }
     /// `None` when the server closed the watch.
     pub fn event(&mut self, now: SimTime, event: Option<WatchEvent>) {
-        self.log.push((now, Answer::Event(event)));
+        Arc::make_mut(&mut self.log).push((now, Answer::Event(event)));
     }
     /// The watches it has opened; they are to be closed when it ends.
     pub fn watches(&self) -> impl Iterator<Item = WatchId> {

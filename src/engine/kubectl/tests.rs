@@ -374,3 +374,94 @@ fn hostile_lines_are_refused_without_harm() {
         assert!(!err.is_empty() && code == 1, "{line}");
     }
 }
+
+#[test]
+fn nested_filters_are_stopped_by_a_limit() {
+    let deep = format!("get pods -o jsonpath='{{.a{}{}}}'", "[?(@.b".repeat(1_000), ")]".repeat(1_000));
+    assert!(run(&mut pods(), &deep).1.contains("filters"));
+    let ranges = format!("get pods -o jsonpath='{}'", "{range .items[*]}".repeat(400));
+    assert!(run(&mut pods(), &ranges).1.contains("nested too deep"));
+}
+
+/// Words that lines are put together from.
+const WORDS: &[&str] = &[
+    "get",
+    "pods",
+    "apply",
+    "-f",
+    "-",
+    "delete",
+    "a",
+    "pod/a",
+    "label",
+    "x=y",
+    "x-",
+    "-o",
+    "yaml",
+    "jsonpath={.items[*]..name}",
+    "-w",
+    "scale",
+    "--replicas=2",
+    "rollout",
+    "status",
+    "undo",
+    "wait",
+    "--for=delete",
+    "--for=condition=Ready",
+    "--timeout=1s",
+    "describe",
+    "patch",
+    "-p",
+    "{",
+    "[]",
+    "{\"a\":null}",
+    "--type=json",
+    "create",
+    "role",
+    "set",
+    "image",
+    "c=d",
+    "explain",
+    "auth",
+    "can-i",
+    "-l",
+    "a=b",
+    "-A",
+    "--",
+    "'",
+    "edit",
+    "cm",
+    "replace",
+    "run",
+    "--image=x",
+    "🦀",
+    "-n",
+    "deploy",
+    "sts/x",
+    "all",
+];
+
+#[test]
+fn random_lines_end_without_harm() {
+    let mut rng = crate::rng::Rng::new(7);
+    for _ in 0..20_000 {
+        let count = 1 + rng.next_u64() % 8;
+        let words: Vec<&str> = (0..count).map(|_| WORDS[(rng.next_u64() % WORDS.len() as u64) as usize]).collect();
+        let line = words.join(" ");
+        run_with(&mut pods(), &line, &file(&[pod("a"), json!({"apiVersion": "v1", "kind": "ConfigMap"})]));
+        super::complete(&line, line.len() / 2, &Nobody);
+    }
+}
+
+struct Nobody;
+impl super::Known for Nobody {
+    fn resources(&self) -> Vec<String> {
+        vec!["pods".into()]
+    }
+    fn names(&self, _: &str, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+    fn namespaces(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -12,7 +12,7 @@ use super::spec::admin;
 use crate::api::message::{Request, Response, WatchEvent};
 use crate::event::{Carries, Event, InformerId, Message};
 use crate::ids::{MessageId, WatchId};
-use crate::kubectl::{Ask, Command, Files, Line, Session, parse};
+use crate::kubectl::{Ask, Command, Files, Known, Line, Session, parse};
 use crate::network::Payload;
 use crate::process::rest::{carries, post};
 use crate::time::SimTime;
@@ -244,8 +244,57 @@ impl World {
         }
     }
 
+    /// Whether every command is done, but for those that run until they are interrupted.
+    #[must_use]
+    pub fn kubectl_idle(&self) -> bool {
+        self.kubectl.jobs.is_empty() && self.kubectl.running.iter().all(Running::endless)
+    }
+
+    /// What a line would print now. Nothing travels, no time passes, and the cluster stays as it is.
+    #[must_use]
+    pub fn look(&self, line: &str) -> Vec<Line> {
+        let command = match parse(line, &Files::new()) {
+            Ok(command) => command,
+            Err(usage) => return vec![Line { text: usage.0, error: true }],
+        };
+        let (mut api, now) = (self.api.clone(), self.core.now());
+        let mut session = Session::new(command, admin(), now);
+        let mut printed = Vec::new();
+        loop {
+            let (lines, ask) = session.advance();
+            printed.extend(lines);
+            match ask {
+                Ask::Send(mut request) => {
+                    request.agent = KUBECTL.into();
+                    session.answered(now, api.handle(now, &request));
+                }
+                // A look does not wait.
+                Ask::Sleep(_) | Ask::Event { .. } | Ask::Exit(_) => return printed,
+            }
+        }
+    }
+
     fn print(&mut self, line: Line) {
         let (text, failed) = (line.text.into(), line.error);
         self.core.log.emit(Event::Printed { process: KUBECTL.into(), text, failed });
+    }
+}
+
+/// For completion: what the cluster serves and holds at this instant.
+impl Known for World {
+    fn resources(&self) -> Vec<String> {
+        let plural = |line: &str| line.split('.').next().unwrap_or(line).to_string();
+        self.look("api-resources -o name").iter().flat_map(|l| l.text.lines()).map(plural).collect()
+    }
+
+    fn names(&self, resource: &str, namespace: &str) -> Vec<String> {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', ""));
+        let lines = self.look(&format!("get {} -n {} -o name", quoted(resource), quoted(namespace)));
+        let names = lines.iter().filter(|l| !l.error).filter_map(|l| l.text.split_once('/'));
+        names.map(|(_, name)| name.to_string()).collect()
+    }
+
+    fn namespaces(&self) -> Vec<String> {
+        self.names("namespaces", "default")
     }
 }

@@ -65,3 +65,13 @@ fn a_delete_that_waits_does_not_hold_up_the_next_command() {
     assert_eq!(out[2], "configmap/c patched");
     assert_eq!(out[3], "Error from server (NotFound): configmaps \"c\" not found");
 }
+
+#[test]
+fn completion_knows_the_cluster() {
+    let world = World::new(&ClusterSpec::default());
+    let offered = |line: &str| crate::kubectl::complete(line, line.len(), &world);
+    assert_eq!(offered("kubectl get statef"), ["statefulsets"]);
+    assert_eq!(offered("describe ns kube-p"), ["kube-public"]);
+    assert_eq!(offered("get pods -n kube-s"), ["kube-system"]);
+    assert!(world.look("get ns default -o name")[0].text == "namespace/default");
+}
