@@ -134,6 +134,8 @@ pub enum Command {
         #[serde(default)]
         label_selector: String,
     },
+    /// The server forgets its history, as after a compaction of etcd: watches from the past end in 410.
+    Compact,
     /// Switches one controller of a process off or on.
     Switch {
         process: String,

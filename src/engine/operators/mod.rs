@@ -1,6 +1,7 @@
 //! Operators that live in the model. Their code is what learners read, beside the same logic in Go, Rust and Python.
 
 pub mod kitchen;
+pub mod lab;
 pub mod redis;
 mod support;
 
@@ -16,6 +17,6 @@ pub fn named(name: &str) -> Option<Arc<dyn Controller>> {
     match name {
         "kitchen" => Some(Arc::new(kitchen::Kitchen)),
         "redis" => Some(Arc::new(redis::Redis)),
-        _ => None,
+        other => lab::named(other),
     }
 }

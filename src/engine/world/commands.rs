@@ -53,6 +53,10 @@ impl World {
             }
             Command::Freeze { process } => self.freeze(process),
             Command::Thaw { process } => self.thaw(process),
+            Command::Compact => {
+                self.api.compact(self.core.now());
+                self.after_server();
+            }
             Command::Stop { process } => self.terminate(process),
             Command::Start { process } => self.revive(process, "it was started"),
             Command::ClockRate { .. }
