@@ -19,6 +19,20 @@ scenarios!(
     "rolling-update",
     "finalizer-backup",
     "conflict-and-backoff",
+    "status-unchanged",
+    "status-changes",
+    "generation-predicate",
+    "generated-names",
+    "fixed-names",
+    "stale-put",
+    "filtered-cache",
+    "requeue-and-event",
+    "requeue-and-event-classic",
+    "failures-and-ceiling",
+    "expired-version",
+    "malformed-object",
+    "two-leaders",
+    "client-throttling",
 );
 
 /// Reads a scenario of the library.

@@ -12,7 +12,7 @@ use engine::time::{SimTime, Span};
 use engine::world::{ClusterSpec, World};
 use std::collections::BTreeMap;
 
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 1_000;
 /// The last fault comes before this instant.
 const FAULTS_END: SimTime = SimTime(30_000_000);
 /// By then everything has to be mended: the longest back-off of a reflector is a minute.
