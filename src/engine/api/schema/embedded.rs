@@ -8,7 +8,7 @@ use super::names;
 use super::structural::Structural;
 use crate::api::kinds::NameRule;
 use crate::api::meta;
-use serde_json::{Map, Value, json};
+use serde_json::{json, Map, Value};
 
 /// Reads the metadata of every embedded resource; `unknown` collects the paths of fields that metadata does not have.
 ///
@@ -102,17 +102,13 @@ fn check(schema: &Structural, value: &Value, path: &FieldPath, errors: &mut Vec<
 
 fn resource(map: &Map<String, Value>, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let mut text = |name: &str| match map.get(name) {
-        None => {
-            errors.push(FieldError::required(path.child_text(name), "must not be empty"));
+        Some(Value::String(text)) if !text.is_empty() => Some(text.as_str()),
+        None | Some(Value::String(_)) => {
+            errors.push(FieldError::required(path.child_text(name), ""));
             None
         }
-        Some(Value::String(text)) if text.is_empty() => {
-            errors.push(FieldError::invalid_text(path.child_text(name), text, "must not be empty"));
-            None
-        }
-        Some(Value::String(text)) => Some(text.as_str()),
         Some(other) => {
-            errors.push(FieldError::type_invalid(path.child_text(name), other, "must be a string"));
+            errors.push(FieldError::invalid(path.child_text(name), other, "must be a string"));
             None
         }
     };

@@ -4,6 +4,7 @@
 //! value, at its second occurrence; a missing key is equal to a missing key.
 
 use super::field::{FieldError, FieldPath};
+use super::number::settle;
 use super::structural::{ListType, Structural};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -46,27 +47,37 @@ fn node(schema: &Structural, value: &Value, path: &FieldPath, errors: &mut Vec<F
 }
 
 fn map_list(list: &[Value], keys: &[String], path: &FieldPath, errors: &mut Vec<FieldError>) {
-    for (i, item) in list.iter().enumerate().filter(|(_, item)| !item.is_object()) {
+    if let Some((i, item)) = list.iter().enumerate().find(|(_, item)| !item.is_object() && !item.is_null()) {
         let detail = "must be an object for an array of list-type map";
         errors.push(FieldError::invalid(path.index(i).to_string(), item, detail));
+        return;
     }
-    let tuple = |item: &Value| {
-        let item = item.as_object()?;
-        let members = keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
-        Some(Value::Object(members.collect::<Map<_, _>>()))
+    // A null is an item without keys.
+    let tuple = |item: &Value| -> Map<String, Value> {
+        keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect()
     };
-    repeated(list.iter().map(tuple), path, errors);
+    match keys {
+        [key] => repeated(list.iter().map(|item| tuple(item).remove(key)), path, errors),
+        _ => repeated(list.iter().map(|item| Some(Value::Object(tuple(item)))), path, errors),
+    }
 }
 
-/// Tells every value that comes again. Values are compared by their text, in which 1 and 1.0 differ as they do upstream.
+/// Tells every value that comes again; a missing one is equal to a missing one. Numbers by themselves are compared as
+/// they were read, so that 1 and 1.0 differ; inside lists and objects they are compared as they are written, as upstream.
 fn repeated(values: impl Iterator<Item = Option<Value>>, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (i, value) in values.enumerate() {
-        let Some(value) = value else { continue };
-        let times = seen.entry(value.to_string()).or_default();
+        let mut text = value.clone();
+        if let Some(compound) = text.as_mut().filter(|v| v.is_object() || v.is_array()) {
+            settle(compound);
+        }
+        let times = seen.entry(text.map_or_else(String::new, |v| v.to_string())).or_default();
         *times += 1;
         if *times == 2 {
-            errors.push(FieldError::duplicate(path.index(i).to_string(), &value));
+            errors.push(FieldError::duplicate(
+                path.index(i).to_string(),
+                &value.unwrap_or_else(|| Value::Object(Map::new())),
+            ));
         }
     }
 }
@@ -87,6 +98,7 @@ mod tests {
         let schema = || json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
         assert_eq!(fields(schema(), json!(["a", "a", "b", "c", "d", "c", "a"])), ["array[1]", "array[5]"]);
         assert!(fields(schema(), json!([1, 1.0])).is_empty());
+        assert_eq!(fields(schema(), json!([[1], [1.0], null, null])), ["array[1]", "array[3]"]);
     }
 
     #[test]
@@ -96,5 +108,7 @@ mod tests {
                 "items": {"type": "object", "properties": {"k": {"type": "string"}, "p": {"type": "string"}}}})
         };
         assert_eq!(fields(schema(), json!([{"k": "a", "x": 1}, {"k": "a", "p": "q"}, {"k": "a"}])), ["array[2]"]);
+        assert_eq!(fields(schema(), json!([{}, {"k": "a"}, null])), ["array[2]"]);
+        assert_eq!(fields(schema(), json!([1, 2, {}])), ["array[0]"]);
     }
 }

@@ -53,6 +53,36 @@ pub fn validate_custom(
 ) {
     errors.extend(validate::validate(schema, new, old.map(|o| Old::new(o, schema)), ""));
     errors.extend(embedded::embedded_faults(schema, new));
+    repeats_and_rules(schema, rules, new, old, errors, warnings);
+}
+
+/// The faults of a write to the status of a custom resource: of the schema only the part about the status counts, while
+/// lists and rules are judged in the whole object.
+///
+/// Mirrors apiextensions `pkg/registry/customresource/status_strategy.go`.
+pub fn validate_custom_status(
+    schema: &Structural,
+    rules: &CompiledRules,
+    new: &Value,
+    old: &Value,
+    errors: &mut Vec<FieldError>,
+    warnings: &mut Vec<String>,
+) {
+    if let (Some(part), Some(status)) = (schema.properties.get("status"), new.get("status")) {
+        let before = old.get("status").map(|o| Old::new(o, part));
+        errors.extend(validate::validate(part, status, before, "status"));
+    }
+    repeats_and_rules(schema, rules, new, Some(old), errors, warnings);
+}
+
+fn repeats_and_rules(
+    schema: &Structural,
+    rules: &CompiledRules,
+    new: &Value,
+    old: Option<&Value>,
+    errors: &mut Vec<FieldError>,
+    warnings: &mut Vec<String>,
+) {
     // An update of an object that had duplicates before is not held to having none.
     let repeats = |value| listtype::duplicates(schema, value, &FieldPath::Root);
     if old.is_none_or(|o| repeats(o).is_empty()) {

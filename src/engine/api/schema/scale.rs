@@ -30,11 +30,12 @@ fn follow<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String
     Ok(Some(at))
 }
 
-/// The faults of an object that has a scale.
+/// The faults of an object that has a scale; a write of its status is not held to the number in the spec.
 #[must_use]
-pub fn scale_faults(paths: &ScalePaths, object: &Value) -> Vec<FieldError> {
+pub fn scale_faults(paths: &ScalePaths, object: &Value, status: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for path in [paths.spec_replicas, paths.status_replicas] {
+    let counts = [paths.spec_replicas, paths.status_replicas];
+    for path in counts.into_iter().skip(usize::from(status)) {
         let detail = match follow(object, path).map(|v| v.map(|v| (v, v.as_i64()))) {
             Ok(None) => continue,
             Ok(Some((value, None))) => format!("{path} accessor error: {value} is not an integer"),
@@ -68,7 +69,7 @@ mod tests {
     #[test]
     fn replicas_are_a_count_of_32_bits_and_the_selector_is_a_text() {
         let paths = ScalePaths { spec_replicas: ".spec.n", status_replicas: ".status.n", label_selector: ".spec.s" };
-        let fields = |o: Value| scale_faults(&paths, &o).into_iter().map(|e| e.path).collect::<Vec<_>>();
+        let fields = |o: Value| scale_faults(&paths, &o, false).into_iter().map(|e| e.path).collect::<Vec<_>>();
         assert_eq!(fields(json!({"spec": {"n": -1}, "status": {"n": 2_147_483_648_i64}})), [".spec.n", ".status.n"]);
         assert!(fields(json!({"spec": {"n": 2_147_483_647, "s": "a=b"}})).is_empty());
         assert_eq!(fields(json!({"spec": {"s": {"matchLabels": {}}}})), [".spec.s"]);

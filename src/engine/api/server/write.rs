@@ -23,7 +23,7 @@ pub fn validate_create(resource: &Resource, new: &Value, warnings: &mut Vec<Stri
     match &resource.source {
         Source::BuiltIn(kind) => errors.extend((kind.hooks.validate)(new)),
         Source::Custom(definition, version) => {
-            validate_custom(&definition.versions[*version], new, None, &mut errors, warnings);
+            validate_custom(&definition.versions[*version], new, None, false, &mut errors, warnings);
         }
     }
     errors
@@ -33,6 +33,7 @@ fn validate_custom(
     version: &Version,
     new: &Value,
     old: Option<&Value>,
+    status: bool,
     errors: &mut Vec<FieldError>,
     warnings: &mut Vec<String>,
 ) {
@@ -42,10 +43,12 @@ fn validate_custom(
             status_replicas: &scale.status_replicas,
             label_selector: &scale.label_selector,
         };
-        errors.extend(scale_faults(&paths, new));
+        errors.extend(scale_faults(&paths, new, status));
     }
-    if let Some(schema) = &version.schema {
-        schema::validate_custom(schema, &version.rules, new, old, errors, warnings);
+    let Some(schema) = &version.schema else { return };
+    match old.filter(|_| status) {
+        Some(old) => schema::validate_custom_status(schema, &version.rules, new, old, errors, warnings),
+        None => schema::validate_custom(schema, &version.rules, new, old, errors, warnings),
     }
 }
 
@@ -63,7 +66,7 @@ pub fn validate_update(
         Source::BuiltIn(kind) => errors.extend((kind.hooks.validate_update)(new, old)),
         Source::Custom(definition, version) => {
             errors.extend(meta::validate_update(new, old));
-            validate_custom(&definition.versions[*version], new, Some(old), &mut errors, warnings);
+            validate_custom(&definition.versions[*version], new, Some(old), status, &mut errors, warnings);
         }
     }
     errors

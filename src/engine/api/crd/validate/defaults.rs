@@ -8,7 +8,8 @@ use crate::api::schema::structural::Structural;
 use crate::api::schema::{cel, prune_at, validate};
 use serde_json::Value;
 
-/// The faults of all defaults below `schema`, whose place in the definition is `path`.
+/// The faults of the defaults below `schema`, but those under `additionalProperties`, which upstream does not look at;
+/// the place of `schema` in the definition is `path`.
 pub fn faults(schema: &Structural, path: &str, resource_root: bool, errors: &mut Vec<FieldError>) {
     if !schema.defaults_below {
         return;
@@ -18,9 +19,6 @@ pub fn faults(schema: &Structural, path: &str, resource_root: bool, errors: &mut
     }
     for (name, property) in &schema.properties {
         faults(property, &format!("{path}.properties[{name}]"), false, errors);
-    }
-    if let Some(values) = schema.additional_schema() {
-        faults(values, &format!("{path}.additionalProperties"), false, errors);
     }
     if let Some(items) = &schema.items {
         faults(items, &format!("{path}.items"), false, errors);

@@ -123,28 +123,26 @@ fn judge(root: &Value, path: &str, with_status: bool) -> Vec<FieldError> {
 }
 
 fn root_of_status(root: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    for (name, value) in root.as_object().into_iter().flatten() {
-        let zero = match value {
-            Value::Null => true,
-            Value::Bool(set) => !set,
-            Value::String(text) => text.is_empty(),
-            Value::Array(list) => list.is_empty(),
-            Value::Object(map) => map.is_empty() && name == "properties",
-            Value::Number(_) => false,
-        };
-        if !zero && !AT_ROOT.contains(&name.as_str()) {
-            let detail = format!(
-                "only {AT_ROOT:?} fields are allowed at the root of the schema if the status subresource is enabled"
-            );
-            errors.push(FieldError::invalid_text(path, name, detail));
-            return;
-        }
-    }
     let sort = text(root, "type");
     if sort != "object" && !sort.is_empty() {
         let detail =
             "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
         errors.push(FieldError::invalid_text(format!("{path}.type"), sort, detail));
+        return;
+    }
+    let zero = |value: &Value| match value {
+        Value::Null => true,
+        Value::Bool(set) => !set,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    };
+    let mut fields = root.as_object().into_iter().flatten();
+    if let Some((name, _)) = fields.find(|(name, value)| !zero(value) && !AT_ROOT.contains(&name.as_str())) {
+        let detail = format!(
+            "only {AT_ROOT:?} fields are allowed at the root of the schema if the status subresource is enabled"
+        );
+        errors.push(FieldError::invalid_text(path, name, detail));
     }
 }
 

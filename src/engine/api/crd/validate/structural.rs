@@ -128,7 +128,7 @@ fn resource(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldErro
         .flatten()
         .any(|(k, _)| !matches!(k.as_str(), "type" | "properties" | "default"));
     let others = schemas(metadata, "properties").any(|(name, _)| !matches!(name, "name" | "generateName"));
-    if more || others {
+    if level == Level::Root && (more || others) {
         let detail = "must not specify anything other than name and generateName, but metadata is implicitly specified";
         errors.push(FieldError::forbidden(at, detail));
     }
