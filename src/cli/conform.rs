@@ -44,13 +44,8 @@ fn play(case: &Value) -> Result<(), String> {
         return conform_client::play(case);
     }
     if case["controllers"] == true {
-        return conform_world(case);
+        return conform_http::play(&mut conform_http::Whole::new(), case);
     }
-    conform_http::play(&mut conform_http::Bare::new(), case)
-}
-
-/// Cases with controllers need the whole cluster.
-fn conform_world(case: &Value) -> Result<(), String> {
     conform_http::play(&mut conform_http::Bare::new(), case)
 }
 

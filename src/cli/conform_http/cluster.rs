@@ -14,6 +14,9 @@ pub trait Cluster {
     fn watch_events(&mut self, watch: WatchId) -> Vec<WatchEvent>;
     fn close_watch(&mut self, watch: WatchId);
 
+    /// The namespace of the case was made.
+    fn begin(&mut self, _namespace: &str) {}
+
     /// Stands in for scheduler and kubelet.
     ///
     /// # Errors

@@ -7,7 +7,10 @@ mod answer;
 mod cluster;
 mod path;
 mod play;
+mod settled;
 mod tokens;
+mod world;
 
 pub use cluster::Bare;
 pub use play::play;
+pub use world::Whole;

@@ -2,7 +2,7 @@
 
 use super::cluster::Cluster;
 use super::tokens::Tokens;
-use super::{answer, path};
+use super::{answer, path, settled};
 use engine::api::message::{Body, Method, Request, Response, User};
 use engine::time::Span;
 use serde_json::{Value, json};
@@ -26,6 +26,7 @@ struct Player<'a, C: Cluster> {
 pub fn play<C: Cluster>(cluster: &mut C, case: &Value) -> Result<(), String> {
     let mut player = Player { cluster, saved: BTreeMap::new(), tokens: Tokens::default() };
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+    player.cluster.begin(NAMESPACE);
     let made = player.send(&json!({"request": "POST /api/v1/namespaces", "body": namespace}))?;
     if made.code != 201 {
         return Err(format!("namespace: {} {}", made.code, made.body));
@@ -65,7 +66,7 @@ impl<C: Cluster> Player<'_, C> {
         } else if step.get("settle").is_some() {
             let observed = self.cluster.settle(NAMESPACE, step)?;
             let recorded = self.filled(&step["observed"]);
-            self.tokens.difference("observed", &recorded, &observed).map_or(Ok(()), Err)
+            settled::difference(step, &recorded, &observed, &mut self.tokens).map_or(Ok(()), Err)
         } else {
             Err("unknown step".to_string())
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What each token was bound to, both ways.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Tokens {
     values: BTreeMap<String, String>,
     names: BTreeMap<(String, String), String>,
@@ -56,7 +56,7 @@ fn fits(sort: &str, c: char) -> bool {
 
 impl Tokens {
     fn text(&mut self, pattern: &str, played: &str) -> bool {
-        if pattern == played {
+        if pattern == played || pattern.split('|').any(|word| word == played) {
             return true;
         }
         let mut rest = played;

@@ -12,7 +12,7 @@ mod kubectl_tests;
 mod serve;
 mod spec;
 
-pub use spec::ClusterSpec;
+pub use spec::{ClusterSpec, admin};
 
 use crate::agenda::{Agenda, Entry, Life, Wake};
 use crate::api::message::Request;
