@@ -8,6 +8,7 @@ pub mod core;
 pub mod election;
 mod lifecycle;
 pub mod memory;
+pub mod metrics;
 pub mod port;
 pub mod queueing;
 pub mod rest;

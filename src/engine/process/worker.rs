@@ -217,6 +217,11 @@ impl Workers {
         self.count = count;
     }
 
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
     /// The first worker with nothing to do.
     #[must_use]
     pub fn idle(&self) -> Option<u32> {
