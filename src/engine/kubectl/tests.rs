@@ -207,7 +207,7 @@ fn apply_creates_configures_and_leaves_alone() {
     let manifest =
         json!({"apiVersion": "demo.example/v1", "kind": "Widget", "metadata": {"name": "n"}, "spec": {"size": 1}});
     let mut server = widgets();
-    let (out, _, _) = run_with(&mut server, "apply -f w.yaml", &file(&[manifest.clone()]));
+    let (out, _, _) = run_with(&mut server, "apply -f w.yaml", &file(std::slice::from_ref(&manifest)));
     assert_eq!(out, "widget.demo.example/n created");
     let stored = server.writes[0].2.clone();
     let text = stored["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].as_str().unwrap();
@@ -449,7 +449,7 @@ fn random_lines_end_without_harm() {
         let words: Vec<&str> = (0..count).map(|_| WORDS[(rng.next_u64() % WORDS.len() as u64) as usize]).collect();
         let line = words.join(" ");
         run_with(&mut pods(), &line, &file(&[pod("a"), json!({"apiVersion": "v1", "kind": "ConfigMap"})]));
-        super::complete(&line, line.len() / 2, &Nobody);
+        let _ = super::complete(&line, line.len() / 2, &Nobody);
     }
 }
 

@@ -4,6 +4,7 @@ use super::ast::{Ast, Comprehension, Id, Loop, Node};
 use super::functions::{FORMATS, Fun, lookup, signature};
 use super::numbers;
 use super::types::Type;
+use super::unify::same;
 use super::value::Value;
 use crate::api::schema::pattern::Pattern;
 use std::sync::Arc;
@@ -38,16 +39,16 @@ pub fn check(ast: Ast, variables: &[(&str, Type)]) -> Result<Checked, String> {
     Ok(Checked { ast: checker.ast, types: checker.types, uses_old_self: checker.uses_old_self })
 }
 
-struct Checker {
+pub(super) struct Checker {
     ast: Ast,
     types: Vec<Type>,
     scope: Vec<(Arc<str>, Type)>,
     /// The first so many of `scope` are the variables of the rule.
     globals: usize,
     /// What each type parameter stands for so far.
-    bound: Vec<Option<Type>>,
+    pub(super) bound: Vec<Option<Type>>,
     /// Which parameters were bound, in order, so that a failed attempt can be undone.
-    trail: Vec<u32>,
+    pub(super) trail: Vec<u32>,
     /// Above zero inside the arguments of `format`, whose list may mix types.
     mixed: u32,
     uses_old_self: bool,
@@ -177,14 +178,14 @@ impl Checker {
         fun: &mut Option<Fun>,
         overloads: &mut Vec<u16>,
     ) -> Typed {
-        if let Some(at) = *target {
-            if let Node::Ident(space) = &self.ast.nodes[at] {
-                let full = format!("{space}.{name}");
-                let shadowed = self.scope.iter().any(|(n, _)| n == space);
-                if !shadowed && (lookup(&full).is_some() || format_function(&full).is_some()) {
-                    *name = full.into();
-                    *target = None;
-                }
+        if let Some(at) = *target
+            && let Node::Ident(space) = &self.ast.nodes[at]
+        {
+            let full = format!("{space}.{name}");
+            let shadowed = self.scope.iter().any(|(n, _)| n == space);
+            if !shadowed && (lookup(&full).is_some() || format_function(&full).is_some()) {
+                *name = full.into();
+                *target = None;
             }
         }
         if target.is_none() && args.is_empty() && format_function(name).is_some() {
@@ -416,79 +417,6 @@ impl Checker {
     fn no_overload(&self, name: &str, args: &[Type]) -> String {
         let names: Vec<&str> = args.iter().map(|a| self.settle(a).name()).collect();
         format!("found no matching overload for '{name}' applied to '({})'", names.join(", "))
-    }
-
-    /// Follows a bound parameter to what it stands for.
-    fn resolve(&self, ty: &Type) -> Type {
-        let mut ty = ty.clone();
-        while let Type::Param(at) = ty {
-            match self.bound.get(at as usize) {
-                Some(Some(next)) => ty = next.clone(),
-                _ => break,
-            }
-        }
-        ty
-    }
-
-    /// Replaces bound parameters throughout; unbound ones stay.
-    fn settle_known(&self, ty: &Type) -> Type {
-        match self.resolve(ty) {
-            Type::List(item) => Type::List(Arc::new(self.settle_known(&item))),
-            Type::Map(k, v) => Type::Map(Arc::new(self.settle_known(&k)), Arc::new(self.settle_known(&v))),
-            Type::Optional(inner) => Type::Optional(Arc::new(self.settle_known(&inner))),
-            other => other,
-        }
-    }
-
-    /// As `settle_known`, and what nothing bound is dyn.
-    fn settle(&self, ty: &Type) -> Type {
-        match self.resolve(ty) {
-            Type::List(item) => Type::List(Arc::new(self.settle(&item))),
-            Type::Map(k, v) => Type::Map(Arc::new(self.settle(&k)), Arc::new(self.settle(&v))),
-            Type::Optional(inner) => Type::Optional(Arc::new(self.settle(&inner))),
-            Type::Param(_) => Type::Dyn,
-            other => other,
-        }
-    }
-
-    fn unify(&mut self, wanted: &Type, found: &Type) -> bool {
-        let (a, b) = (self.resolve(wanted), self.resolve(found));
-        match (&a, &b) {
-            (Type::Param(x), Type::Param(y)) if x == y => true,
-            (Type::Param(x), other) | (other, Type::Param(x)) => {
-                if self.occurs(*x, other) {
-                    return false;
-                }
-                self.bound[*x as usize] = Some(other.clone());
-                self.trail.push(*x);
-                true
-            }
-            (Type::Dyn, _) | (_, Type::Dyn) => true,
-            (Type::Null, other) | (other, Type::Null) => other.nullable(),
-            (Type::List(x), Type::List(y)) | (Type::Optional(x), Type::Optional(y)) => self.unify(x, y),
-            (Type::Map(k1, v1), Type::Map(k2, v2)) => self.unify(k1, k2) && self.unify(v1, v2),
-            (Type::Object(x), Type::Object(y)) => x.id == y.id,
-            (x, y) => x.same_kind(y),
-        }
-    }
-
-    fn occurs(&self, param: u32, ty: &Type) -> bool {
-        match self.resolve(ty) {
-            Type::Param(other) => other == param,
-            Type::List(inner) | Type::Optional(inner) => self.occurs(param, &inner),
-            Type::Map(k, v) => self.occurs(param, &k) || self.occurs(param, &v),
-            _ => false,
-        }
-    }
-}
-
-fn same(a: &Type, b: &Type) -> bool {
-    match (a, b) {
-        (Type::List(x), Type::List(y)) | (Type::Optional(x), Type::Optional(y)) => same(x, y),
-        (Type::Map(k1, v1), Type::Map(k2, v2)) => same(k1, k2) && same(v1, v2),
-        (Type::Object(x), Type::Object(y)) => x.id == y.id,
-        (Type::Param(x), Type::Param(y)) => x == y,
-        (x, y) => x.same_kind(y),
     }
 }
 

@@ -301,6 +301,17 @@ impl<'a> Coster<'a> {
                 (size(0).max.saturating_mul(size(1).max).saturating_add(1), None)
             }
             Fun::SetsEquivalent => (size(0).max.saturating_mul(size(1).max).saturating_mul(2).saturating_add(1), None),
+            _ => self.scalar_function(fun, args),
+        }
+    }
+
+    /// The functions whose cost does not depend on the items of a list.
+    fn scalar_function(&self, fun: Fun, args: &[Id]) -> (u64, Option<Size>) {
+        let size = |at: usize| args.get(at).map_or(UNKNOWN, |id| self.size_or_unknown(*id));
+        let ty = |at: usize| args.get(at).map_or(&Type::Dyn, |id| &self.types[*id]);
+        let text_like = |at: usize| matches!(ty(at), Type::String | Type::Bytes | Type::Dyn);
+        let whole = || traversal(size(0).max);
+        match fun {
             Fun::FormatText => (whole(), None),
             Fun::Quote => {
                 (whole(), Some(Size { min: size(0).min + 2, max: size(0).max.saturating_mul(2).saturating_add(2) }))

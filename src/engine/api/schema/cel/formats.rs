@@ -8,7 +8,7 @@ const SUBDOMAIN_MAX: usize = 253;
 
 /// None when `text` fits, else the list of what is wrong.
 pub fn validate(format: &str, text: &str) -> Value {
-    let prefix = |t: &str| if t.ends_with('-') { format!("{}a", &t[..t.len() - 1]) } else { t.to_string() };
+    let prefix = |t: &str| t.strip_suffix('-').map_or(t.to_string(), |head| format!("{head}a"));
     let (fits, must) = match format {
         "dns1123Label" => (dns_label(text, false), "be a lowercase RFC 1123 label"),
         "dns1123LabelPrefix" => (dns_label(&prefix(text), false), "be a prefix of a lowercase RFC 1123 label"),
@@ -75,7 +75,7 @@ fn uuid(text: &str) -> bool {
 /// Decodes standard base64 with padding; line breaks are skipped, as Go does.
 pub fn base64(text: &str) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         return None;
     }
     let padding = bytes.iter().rev().take_while(|b| **b == b'=').count();

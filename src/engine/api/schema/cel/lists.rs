@@ -71,7 +71,7 @@ fn sum(items: &[Value]) -> Outcome {
         None => return Ok(Value::Int(0)),
     };
     for item in &items[1..] {
-        total = super::eval::arithmetic(Fun::Add, &total, item)?;
+        total = super::calls::arithmetic(Fun::Add, &total, item)?;
     }
     Ok(total)
 }

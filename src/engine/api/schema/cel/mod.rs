@@ -15,6 +15,7 @@
 //! of billionths are refused instead of kept. The text of a compile error names the fault but no column.
 
 mod ast;
+mod calls;
 mod check;
 mod convert;
 mod cost;
@@ -33,6 +34,7 @@ mod semver;
 mod strings;
 mod time;
 mod types;
+mod unify;
 mod validate;
 mod value;
 

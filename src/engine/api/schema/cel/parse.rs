@@ -162,13 +162,14 @@ impl Parser<'_> {
         while self.eat(op)? {
             count += 1;
         }
-        if op == "-" && count == 1 {
-            if let Some(literal) = self.negative()? {
-                return self.member_of(literal);
-            }
+        if op == "-"
+            && count == 1
+            && let Some(literal) = self.negative()?
+        {
+            return self.member_of(literal);
         }
         let operand = self.member()?;
-        if count % 2 == 0 {
+        if count.is_multiple_of(2) {
             return Ok(operand);
         }
         self.call(if op == "-" { "neg" } else { "!" }, vec![operand])

@@ -264,7 +264,7 @@ impl Compiler<'_> {
         }
         self.total = self.total.saturating_add(cost);
         self.expensive.push((cost, path.to_string()));
-        self.expensive.sort_by(|a, b| b.0.cmp(&a.0));
+        self.expensive.sort_by_key(|e| std::cmp::Reverse(e.0));
         self.expensive.truncate(NAMED_MAX);
     }
 

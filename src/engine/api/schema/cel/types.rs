@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+// `Type` is what CEL calls the type of types.
+#[allow(clippy::enum_variant_names)]
 #[derive(Clone, Debug)]
 pub enum Type {
     Dyn,
