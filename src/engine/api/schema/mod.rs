@@ -20,6 +20,7 @@ pub mod number;
 pub mod pattern;
 mod prune;
 pub mod ratchet;
+mod re2;
 pub mod scale;
 pub mod structural;
 pub mod text;

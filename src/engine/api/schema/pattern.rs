@@ -1,12 +1,11 @@
 //! The `pattern` keyword: a search, not a full match, as RE2 does it.
 
+use super::re2::translate;
 use regex_lite::{Regex, RegexBuilder};
 use std::fmt;
 
 /// Longest pattern text taken. Real schemas stay far below; a longer one only serves to fill memory.
 pub const PATTERN_MAX: usize = 4096;
-/// Largest repeat count of RE2.
-const REPEAT_MAX: u32 = 1000;
 /// Bytes a compiled pattern may take.
 const COMPILED_MAX: usize = 1 << 20;
 
@@ -26,13 +25,12 @@ impl Pattern {
         if text.len() > PATTERN_MAX {
             return Err(format!("must not be longer than {PATTERN_MAX} bytes"));
         }
-        if let Some(count) = repeat_beyond(text) {
-            return Err(format!("must be a valid regular expression, but isn't: invalid repeat count: `{{{count}}}`"));
-        }
-        let regex = RegexBuilder::new(text).size_limit(COMPILED_MAX).build();
+        let refused = |why: &dyn fmt::Display| format!("must be a valid regular expression, but isn't: {why}");
+        let rewritten = translate(text).map_err(|why| refused(&why))?;
+        let regex = RegexBuilder::new(&rewritten).size_limit(COMPILED_MAX).build();
         match regex {
             Ok(regex) => Ok(Pattern { text: text.to_string(), regex: Some(regex) }),
-            Err(e) => Err(format!("must be a valid regular expression, but isn't: {e}")),
+            Err(e) => Err(refused(&e)),
         }
     }
 
@@ -58,15 +56,6 @@ impl Pattern {
     pub fn finds<'t>(&self, value: &'t str, limit: usize) -> Vec<&'t str> {
         self.regex.iter().flat_map(|r| r.find_iter(value)).take(limit).map(|m| m.as_str()).collect()
     }
-}
-
-/// The first repeat count that is larger than RE2 takes.
-fn repeat_beyond(text: &str) -> Option<&str> {
-    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(count, _)| count).find(|count| {
-        let mut numbers = count.split(',');
-        count.bytes().all(|b| b.is_ascii_digit() || b == b',')
-            && numbers.any(|n| !n.is_empty() && n.parse::<u32>().map_or(true, |n| n > REPEAT_MAX))
-    })
 }
 
 impl fmt::Debug for Pattern {

@@ -6,8 +6,7 @@
 //! Guarantees: parsing never panics and stops at `DEPTH_MAX`. A keyword of the wrong JSON type is ignored here,
 //! because the definition was refused before it got this far.
 //!
-//! Divergence from Kubernetes: patterns run on a smaller regular expression engine; Unicode classes (`\p{…}`)
-//! are refused instead of matched.
+//! Divergence from Kubernetes: patterns run on a smaller regular expression engine, see `re2`.
 
 use super::pattern::Pattern;
 use serde_json::{Map, Value};
