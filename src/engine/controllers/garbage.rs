@@ -3,7 +3,7 @@
 //!
 //! Mirrors `pkg/controller/garbagecollector`. Keys are `version/plural/name` under the namespace of the object.
 //!
-//! Divergence from Kubernetes: the graph is the caches themselves; a blocking cycle of owners is not broken up.
+//! Divergence from Kubernetes: the graph is the caches themselves.
 
 use crate::api::kinds::{KINDS, find_kind};
 use crate::event::Phase;
@@ -100,17 +100,14 @@ impl Controller for Garbage {
             for kind in built_in().chain(customs) {
                 keys.extend(caches.owned_by(&kind, object.uid()).iter().map(|d| key_of(&kind, d)));
             }
-            // An owner that waits for this one looks again.
-            for reference in object.owner_references() {
-                let gvk = Gvk::parse(reference.text(&["apiVersion"]), reference.text(&["kind"]));
-                let Some((gvr, namespaced)) = resolve(memory, &gvk) else { continue };
-                let namespace = if namespaced { object.namespace() } else { "" };
-                if let Some(owner) = caches.get(&gvr, &Key::new(namespace, reference.text(&["name"]))) {
-                    keys.extend(held_for_dependents(&owner).then(|| key_of(&gvr, &owner)));
-                }
-            }
+            keys.extend(waiting_owners(object, caches, memory));
         } else if !object.owner_references().is_empty() || held_for_dependents(object) {
             keys.push(key_of(gvr, object));
+        }
+        if let Notice::Update { old, new } = notice {
+            if old.owner_references() != new.owner_references() {
+                keys.extend(waiting_owners(old, caches, memory));
+            }
         }
         keys
     }
@@ -126,6 +123,20 @@ impl Controller for Garbage {
         }
         attempt(cx, &gvr, &object)
     }
+}
+
+/// The owners of an object that wait for it: they look again when it is gone or lets go of them.
+fn waiting_owners(object: &Object, caches: &dyn Caches, memory: &Memory) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for reference in object.owner_references() {
+        let gvk = Gvk::parse(reference.text(&["apiVersion"]), reference.text(&["kind"]));
+        let Some((gvr, namespaced)) = resolve(memory, &gvk) else { continue };
+        let namespace = if namespaced { object.namespace() } else { "" };
+        if let Some(owner) = caches.get(&gvr, &Key::new(namespace, reference.text(&["name"]))) {
+            keys.extend(held_for_dependents(&owner).then(|| key_of(&gvr, &owner)));
+        }
+    }
+    keys
 }
 
 /// Begins to watch the kinds that definitions brought.
@@ -201,7 +212,11 @@ fn attempt(cx: &mut Context, gvr: &Gvr, object: &Object) -> Result<Action, Stop>
         return Ok(Action::done());
     }
     let waited_for = standings.contains(&Standing::Waiting);
-    let owns = waited_for && !dependents(cx, object).is_empty();
+    let own = if waited_for { dependents(cx, object) } else { Vec::new() };
+    if own.iter().any(|(_, d)| d.deleting() && d.finalizers().contains(&FOREGROUND)) {
+        unblock(cx, gvr, object)?;
+    }
+    let owns = !own.is_empty();
     let policy = match () {
         () if owns => "Foreground",
         () if object.finalizers().contains(&ORPHAN) => "Orphan",
@@ -214,6 +229,22 @@ fn attempt(cx: &mut Context, gvr: &Gvr, object: &Object) -> Result<Action, Stop>
         Err(Stop::Api(status)) if status.is_conflict() => Ok(Action::done()),
         other => other.map(|_| Action::done()),
     }
+}
+
+/// A circle of owners that wait for each other is broken up: this one no longer holds up its owners.
+fn unblock(cx: &mut Context, gvr: &Gvr, object: &Object) -> Result<(), Stop> {
+    let mut references = object.owner_references().to_vec();
+    for reference in &mut references {
+        if reference.get("blockOwnerDeletion") == Some(&json!(true)) {
+            reference["blockOwnerDeletion"] = json!(false);
+        }
+    }
+    if references.as_slice() != object.owner_references() {
+        cx.at(Phase::Act, "unblock", object.name());
+        let metadata = json!({"ownerReferences": references, "uid": object.uid()});
+        cx.patch(gvr, &object.key(), "", json!({"metadata": metadata})).or_not_found()?;
+    }
+    Ok(())
 }
 
 fn dependents(cx: &mut Context, owner: &Object) -> Vec<(Gvr, Object)> {

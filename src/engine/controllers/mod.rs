@@ -3,6 +3,7 @@
 //! Divergence from Kubernetes: workload controllers (Deployment, ReplicaSet, StatefulSet) are not built yet; the scheduler
 //! knows readiness, cordons and the number of pods, no resources; a volume claim is bound as soon as it is seen.
 
+mod aggregation;
 mod claims;
 mod garbage;
 mod kubelet;
@@ -22,6 +23,7 @@ pub fn manager() -> Vec<Arc<dyn Controller>> {
         Arc::new(namespace::Namespaces),
         Arc::new(node_lifecycle::NodeLifecycle),
         Arc::new(claims::Claims),
+        Arc::new(aggregation::Aggregation),
     ]
 }
 

@@ -3,6 +3,7 @@
 //! Mirrors `pkg/controller/namespace/deletion/namespaced_resources_deleter.go`.
 
 use super::core;
+use crate::api::crd::lifecycle::set_condition;
 use crate::api::kinds::KINDS;
 use crate::api::message::{Method, Request};
 use crate::event::Phase;
@@ -12,6 +13,7 @@ use crate::process::context::{Action, Context, Expect, Stop};
 use crate::process::controller::{Controller, Handler, Source};
 use crate::time::Span;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// How soon it looks again while something is left.
 const AGAIN: Span = Span::secs(5);
@@ -35,15 +37,16 @@ impl Controller for Namespaces {
         let Some(namespace) = cx.get(&core("namespaces"), key).filter(|n| n.deleting()) else {
             return Ok(Action::done());
         };
-        if clear(cx, &core("pods"), namespace.name())? > 0 {
-            return Ok(Action::after(AGAIN));
+        let mut left = Left::default();
+        left.clear(cx, &core("pods"), namespace.name())?;
+        if left.is_empty() {
+            for gvr in kinds(cx)? {
+                left.clear(cx, &gvr, namespace.name())?;
+            }
         }
-        let mut left = 0;
-        for gvr in kinds(cx)? {
-            left += clear(cx, &gvr, namespace.name())?;
-        }
-        if left > 0 {
-            cx.no_write(format!("{left} objects are left"));
+        if !left.is_empty() {
+            left.report(cx, &namespace)?;
+            cx.no_write("objects are left");
             return Ok(Action::after(AGAIN));
         }
         cx.at(Phase::Act, "finalize", namespace.name());
@@ -72,13 +75,84 @@ fn custom(crd: &Value) -> Option<Gvr> {
     })
 }
 
-/// Deletes what is there; answers how much was.
-fn clear(cx: &mut Context, gvr: &Gvr, namespace: &str) -> Result<usize, Stop> {
-    let list: Object = cx.send(Request::new(Method::Get, gvr.collection(namespace)))?;
-    let found = list.list(&["items"]).len();
-    if found > 0 {
+/// What was found in a namespace: how many of a kind, and how many with a finalizer.
+#[derive(Default)]
+struct Left {
+    kinds: Vec<(String, usize)>,
+    finalizers: BTreeMap<String, usize>,
+}
+
+impl Left {
+    fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Deletes what is there and counts it.
+    fn clear(&mut self, cx: &mut Context, gvr: &Gvr, namespace: &str) -> Result<(), Stop> {
+        let list: Object = cx.send(Request::new(Method::Get, gvr.collection(namespace)))?;
+        let items = list.list(&["items"]);
+        if items.is_empty() {
+            return Ok(());
+        }
         cx.at(Phase::Act, "clear", gvr.resource.to_string());
         cx.send(Request::new(Method::Delete, gvr.collection(namespace)))?;
+        // What had no finalizer is gone by now, pods apart.
+        let pods = &*gvr.resource == "pods";
+        let held = items.iter().filter(|i| pods || !i.finalizers().is_empty()).count();
+        let name = if gvr.group.is_empty() { format!("{}.", gvr.resource) } else { gvr.group_resource().to_string() };
+        self.kinds.push((name, held.max(1)));
+        for finalizer in items.iter().flat_map(ObjectView::finalizers) {
+            *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
+        }
+        Ok(())
     }
-    Ok(found)
+
+    /// Writes down why the namespace stays (`namespaced_resources_deleter.go`, `status_condition_utils.go`).
+    fn report(&self, cx: &mut Context, namespace: &Object) -> Result<(), Stop> {
+        let kinds: Vec<String> = self.kinds.iter().map(|(k, n)| format!("{k} has {n} resource instances")).collect();
+        let held: Vec<String> = self.finalizers.iter().map(|(f, n)| format!("{f} in {n} resource instances")).collect();
+        let content = format!("Some resources are remaining: {}", kinds.join(", "));
+        let finalizers = format!("Some content in the namespace has finalizers remaining: {}", held.join(", "));
+        let wanted = [
+            (
+                "NamespaceDeletionDiscoveryFailure",
+                false,
+                "ResourcesDiscovered",
+                "All resources successfully discovered",
+            ),
+            (
+                "NamespaceDeletionGroupVersionParsingFailure",
+                false,
+                "ParsedGroupVersions",
+                "All legacy kube types successfully parsed",
+            ),
+            (
+                "NamespaceDeletionContentFailure",
+                false,
+                "ContentDeleted",
+                "All content successfully deleted, may be waiting on finalization",
+            ),
+            ("NamespaceContentRemaining", true, "SomeResourcesRemain", content.as_str()),
+            match self.finalizers.is_empty() {
+                true => (
+                    "NamespaceFinalizersRemaining",
+                    false,
+                    "ContentHasNoFinalizers",
+                    "All content-preserving finalizers finished",
+                ),
+                false => ("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", finalizers.as_str()),
+            },
+        ];
+        let now = cx.now();
+        let mut new = Value::clone(namespace);
+        for (kind, status, reason, message) in wanted {
+            set_condition(&mut new, now, kind, status, reason, message);
+        }
+        if new != **namespace {
+            let conditions = new.at(&["status", "conditions"]).cloned();
+            let status = json!({"status": {"conditions": conditions}});
+            cx.patch(&core("namespaces"), &Key::new("", namespace.name()), "status", status).or_not_found()?;
+        }
+        Ok(())
+    }
 }

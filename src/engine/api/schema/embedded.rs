@@ -8,7 +8,7 @@ use super::names;
 use super::structural::Structural;
 use crate::api::kinds::NameRule;
 use crate::api::meta;
-use serde_json::{json, Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Reads the metadata of every embedded resource; `unknown` collects the paths of fields that metadata does not have.
 ///

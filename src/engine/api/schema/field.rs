@@ -121,11 +121,7 @@ impl FieldError {
     /// The field as it stands in a cause and before the message.
     #[must_use]
     pub fn field(&self) -> &str {
-        if self.path.is_empty() {
-            "<nil>"
-        } else {
-            &self.path
-        }
+        if self.path.is_empty() { "<nil>" } else { &self.path }
     }
 
     /// The message without the path.

@@ -36,11 +36,7 @@ impl Num {
 }
 
 fn float_value(f: f64) -> Value {
-    if f.fract() == 0.0 && f.abs() < 1e21 && fits_i64(f) {
-        Value::from(f as i64)
-    } else {
-        Value::from(f)
-    }
+    if f.fract() == 0.0 && f.abs() < 1e21 && fits_i64(f) { Value::from(f as i64) } else { Value::from(f) }
 }
 
 fn fits_i64(f: f64) -> bool {
@@ -188,11 +184,7 @@ impl NumberCheck<'_> {
 }
 
 fn native_or_float(value: Num, native: bool) -> Num {
-    if native {
-        value
-    } else {
-        Num::Float(value.as_f64())
-    }
+    if native { value } else { Num::Float(value.as_f64()) }
 }
 
 fn integer_fits(value: Num, format: &str) -> bool {
@@ -210,11 +202,7 @@ fn integer_fits(value: Num, format: &str) -> bool {
 
 /// Cuts a float to an integer as the server's hardware does: whatever does not fit becomes the smallest integer.
 fn go_int(f: f64) -> i64 {
-    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f) {
-        f as i64
-    } else {
-        i64::MIN
-    }
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f) { f as i64 } else { i64::MIN }
 }
 
 #[cfg(test)]

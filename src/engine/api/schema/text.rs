@@ -5,8 +5,8 @@
 //! Divergence from Kubernetes: YAML follows version 1.2 (`yes` is a text), has no merge keys, and both formats stop at
 //! a nesting depth of about a hundred.
 
-use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::RefCell;
 use std::fmt;

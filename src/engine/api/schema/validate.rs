@@ -8,9 +8,9 @@
 //!
 //! Divergence from Kubernetes: after `FAULTS_MAX` faults the rest is not listed.
 
-use super::field::{quote, ErrorKind, FieldError, FieldPath};
+use super::field::{ErrorKind, FieldError, FieldPath, quote};
 use super::format;
-use super::number::{whole, Num, NumberCheck, NumberFault};
+use super::number::{Num, NumberCheck, NumberFault, whole};
 use super::ratchet::{Old, OldItems};
 use super::structural::{Additional, Checks, Structural, Type};
 use serde_json::{Map, Value};
@@ -329,11 +329,7 @@ fn type_names(schema: &Structural) -> &'static [&'static str] {
 /// The format as far as the server knows it; an unknown one is as good as none.
 fn effective_format(schema: &Structural) -> &str {
     let name = schema.checks.format.as_str();
-    if format::numeric(name) || format::lookup(name).is_some() {
-        name
-    } else {
-        ""
-    }
+    if format::numeric(name) || format::lookup(name).is_some() { name } else { "" }
 }
 
 /// Type and format of a decoded value.
