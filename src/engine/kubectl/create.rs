@@ -2,7 +2,7 @@
 
 use super::apply::{LAST_APPLIED, said, write};
 use super::output::done;
-use super::pick::{Picked, namespace_of, of_file};
+use super::pick::{Picked, namespace_of, of_file, pick};
 use super::resources::{builtin, named};
 use super::session::{Cx, Flow, Stop};
 use crate::api::message::Method;
@@ -220,6 +220,51 @@ pub fn run(cx: &mut Cx) -> Flow {
     let request = write(cx, Method::Post, res.collection(&namespace), "kubectl-run").body(pod);
     let response = cx.call(request)?;
     said(cx, &res, &response, "created", "")
+}
+
+/// `expose deployment NAME --port=80`: a Service in front of what a workload or Service selects.
+pub fn expose(cx: &mut Cx) -> Flow {
+    let args = cx.command.args.clone();
+    for one in pick(cx, &args)? {
+        let live = one.live(cx)?;
+        let path: &[&str] = match one.res.kind.as_str() {
+            "Service" => &["spec", "selector"],
+            "Pod" => &["metadata", "labels"],
+            _ => &["spec", "selector", "matchLabels"],
+        };
+        let Some(selector) = live.at(path).filter(|s| s.as_object().is_some_and(|m| !m.is_empty())).cloned() else {
+            return Err(cx.fail("couldn't retrieve selectors via --selector flag or introspection"));
+        };
+        let declared = live
+            .list(&["spec", "template", "spec", "containers"])
+            .iter()
+            .find_map(|c| c.list(&["ports"]).first()?.int(&["containerPort"]));
+        let port = cx.command.flag("port").and_then(|p| p.parse::<i64>().ok()).or(declared);
+        let Some(port) = port else {
+            return Err(cx.fail("couldn't find port via --port flag or introspection"));
+        };
+        let target = match cx.command.flag("target-port") {
+            None => json!(port),
+            Some(text) => text.parse::<i64>().map_or(json!(text), |n| json!(n)),
+        };
+        let protocol = cx.command.flag("protocol").unwrap_or("TCP");
+        let mut spec =
+            json!({"selector": selector, "ports": [{"port": port, "targetPort": target, "protocol": protocol}]});
+        if let Some(kind) = cx.command.flag("type") {
+            spec["type"] = json!(kind);
+        }
+        let name = cx.command.flag("name").unwrap_or(&one.name).to_string();
+        let mut meta = json!({"name": name});
+        if let Some(labels) = live.at(&["metadata", "labels"]) {
+            meta["labels"] = labels.clone();
+        }
+        let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec});
+        let Some(res) = builtin().find(|r| r.kind == "Service") else { return Ok(()) };
+        let request = write(cx, Method::Post, res.collection(&one.namespace), "kubectl-expose").body(service);
+        let response = cx.call(request)?;
+        said(cx, &res, &response, "exposed", "")?;
+    }
+    Ok(())
 }
 
 /// `replace -f`: a PUT of the whole object.

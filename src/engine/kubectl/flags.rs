@@ -62,6 +62,34 @@ pub fn of(verb: &str) -> &'static [Flag] {
             ("subresource", ' ', Value),
             ("raw", ' ', Value),
         ],
+        "rollout" => {
+            &[("to-revision", ' ', Value), ("revision", ' ', Value), ("watch", 'w', Switch), ("timeout", ' ', Value)]
+        }
+        "wait" => &[("for", ' ', Value), ("timeout", ' ', Value), ("all", ' ', Switch)],
+        "describe" => &[("show-events", ' ', Switch)],
+        "explain" => &[("api-version", ' ', Value)],
+        "api-resources" => &[
+            ("namespaced", ' ', Switch),
+            ("api-group", ' ', Value),
+            ("no-headers", ' ', Switch),
+            ("verbs", ' ', Value),
+        ],
+        "auth" => &[("quiet", 'q', Switch), ("list", ' ', Switch), ("subresource", ' ', Value)],
+        "logs" | "exec" | "attach" | "port-forward" | "cp" | "top" | "debug" | "proxy" => &[
+            ("follow", ' ', Switch),
+            ("container", 'c', Value),
+            ("tail", ' ', Value),
+            ("previous", 'p', Switch),
+            ("stdin", 'i', Switch),
+            ("tty", 't', Switch),
+        ],
+        other => of_write(other),
+    }
+}
+
+/// The flags of the verbs that change something.
+fn of_write(verb: &str) -> &'static [Flag] {
+    match verb {
         "apply" => &[
             ("server-side", ' ', Switch),
             ("force-conflicts", ' ', Switch),
@@ -89,19 +117,6 @@ pub fn of(verb: &str) -> &'static [Flag] {
             ("all", ' ', Switch),
             ("timeout", ' ', Value),
         ],
-        "rollout" => {
-            &[("to-revision", ' ', Value), ("revision", ' ', Value), ("watch", 'w', Switch), ("timeout", ' ', Value)]
-        }
-        "wait" => &[("for", ' ', Value), ("timeout", ' ', Value), ("all", ' ', Switch)],
-        "describe" => &[("show-events", ' ', Switch)],
-        "explain" => &[("api-version", ' ', Value)],
-        "api-resources" => &[
-            ("namespaced", ' ', Switch),
-            ("api-group", ' ', Value),
-            ("no-headers", ' ', Switch),
-            ("verbs", ' ', Value),
-        ],
-        "auth" => &[("quiet", 'q', Switch), ("list", ' ', Switch), ("subresource", ' ', Value)],
         "create" => &[
             ("image", ' ', Value),
             ("replicas", 'r', Value),
@@ -120,13 +135,19 @@ pub fn of(verb: &str) -> &'static [Flag] {
         ],
         "run" => &[("image", ' ', Value), ("labels", ' ', Value), ("restart", ' ', Value)],
         "replace" => &[("force", ' ', Switch), ("validate", ' ', Or("strict")), ("subresource", ' ', Value)],
-        "logs" | "exec" | "attach" | "port-forward" | "cp" | "top" | "debug" | "proxy" => &[
-            ("follow", ' ', Switch),
-            ("container", 'c', Value),
-            ("tail", ' ', Value),
-            ("previous", 'p', Switch),
-            ("stdin", 'i', Switch),
-            ("tty", 't', Switch),
+        "drain" => &[
+            ("force", ' ', Switch),
+            ("ignore-daemonsets", ' ', Switch),
+            ("delete-emptydir-data", ' ', Switch),
+            ("grace-period", ' ', Value),
+            ("timeout", ' ', Value),
+        ],
+        "expose" => &[
+            ("port", ' ', Value),
+            ("target-port", ' ', Value),
+            ("protocol", ' ', Value),
+            ("name", ' ', Value),
+            ("type", ' ', Value),
         ],
         _ => WRITES,
     }

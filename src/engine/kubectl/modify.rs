@@ -3,7 +3,7 @@
 use super::apply::write;
 use super::output::done;
 use super::pick::{Picked, pick};
-use super::resources::builtin;
+use super::resources::Res;
 use super::session::{Cx, Flow};
 use super::threeway::{Lists, patch as difference};
 use crate::api::message::Method;
@@ -233,25 +233,34 @@ pub fn set(cx: &mut Cx) -> Flow {
 }
 
 pub fn cordon(cx: &mut Cx, off: bool) -> Flow {
-    let Some(res) = builtin().find(|r| r.kind == "Node") else { return Ok(()) };
     let names = cx.command.args.clone();
     if names.is_empty() {
-        return Err(cx.fail("error: one node must be specified"));
+        return Err(cx.fail("USAGE: cordon NODE [flags]"));
     }
     for name in names {
-        let name = name.trim_start_matches("node/").to_string();
-        let one = Picked { res: res.clone(), namespace: String::new(), name, source: String::new() };
-        let live = one.live(cx)?;
-        let is_off = live.at(&["spec", "unschedulable"]) == Some(&Value::Bool(true));
-        let word = if off { "cordoned" } else { "uncordoned" };
-        if is_off == off {
-            cx.out(format!("node/{} already {word}", one.name));
-            continue;
-        }
-        let value = if off { Value::Bool(true) } else { Value::Null };
-        send(cx, &one, "kubectl", STRATEGIC, json!({"spec": {"unschedulable": value}}), &live, [word, word])?;
+        cordoned(cx, &node(&name), off)?;
     }
     Ok(())
+}
+
+/// A node by its name, with or without its type.
+pub fn node(name: &str) -> Picked {
+    let name = name.trim_start_matches("node/").trim_start_matches("nodes/").to_string();
+    let res = Res::node();
+    Picked { res, namespace: String::new(), name, source: String::new() }
+}
+
+/// Takes a node out of scheduling, or back into it.
+pub fn cordoned(cx: &mut Cx, one: &Picked, off: bool) -> Flow {
+    let live = one.live(cx)?;
+    let is_off = live.at(&["spec", "unschedulable"]) == Some(&Value::Bool(true));
+    let word = if off { "cordoned" } else { "uncordoned" };
+    if is_off == off {
+        cx.out(format!("node/{} already {word}", one.name));
+        return Ok(());
+    }
+    let value = if off { Value::Bool(true) } else { Value::Null };
+    send(cx, one, "kubectl", STRATEGIC, json!({"spec": {"unschedulable": value}}), &live, [word, word])
 }
 
 /// The text an editor is given for an object.

@@ -36,6 +36,11 @@ impl Res {
         }
     }
 
+    /// The resource of nodes.
+    pub fn node() -> Res {
+        Res::of(KINDS.iter().find(|k| k.kind == "Node").unwrap_or(&KINDS[0]))
+    }
+
     fn read(group: &str, version: &str, entry: &Value) -> Option<Res> {
         let name = entry.text(&["name"]);
         if name.is_empty() || name.contains('/') {

@@ -143,6 +143,9 @@ fn a_person_without_rights_is_refused_in_the_words_of_the_server() {
         c.run("create rolebinding r --role=reader --user=bob"),
         "rolebinding.rbac.authorization.k8s.io/r created"
     );
+    assert_eq!(c.run("get pods --as bob"), "No resources found in default namespace.");
+    assert_eq!(c.run("auth can-i list pods --as bob"), "yes");
+    assert_eq!(c.run("auth can-i delete pods --as bob"), "no\n[1]");
     assert_eq!(c.run("auth can-i delete pods"), "yes");
 }
 
@@ -193,4 +196,34 @@ fn a_refused_object_is_explained() {
         "error: resource mapping not found for name: \"t\" namespace: \"\" from \"none.yaml\": no matches for kind \"Thing\" in \
          version \"no.such/v1\"\nensure CRDs are installed first\n[1]"
     );
+}
+
+#[test]
+fn a_node_is_drained_of_its_pods() {
+    let mut c = Cluster::new();
+    let pod = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+        "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "x"}], "terminationGracePeriodSeconds": 0}})
+    };
+    c.file("all.yaml", &[json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}), pod("a"), pod("b")]);
+    assert_eq!(c.run("create -f all.yaml"), "node/n created\npod/a created\npod/b created");
+    assert!(
+        c.run("drain n")
+            .contains("cannot delete Pods that declare no controller (use --force to override): default/a, default/b")
+    );
+    let drained = c.run("drain n --force --grace-period=0");
+    assert_eq!(
+        drained,
+        "node/n already cordoned\nevicting pod default/a\nevicting pod default/b\npod/a evicted\npod/b evicted\nnode/n drained"
+    );
+    assert_eq!(c.run("uncordon n"), "node/n uncordoned");
+}
+
+#[test]
+fn a_workload_is_exposed_by_its_selector() {
+    let mut c = Cluster::new();
+    c.file("web.yaml", &[deployment()]);
+    c.run("apply -f web.yaml");
+    assert_eq!(c.run("expose deploy web --type=NodePort"), "service/web exposed");
+    assert_eq!(c.run("get svc web -o jsonpath='{.spec.selector.app} {.spec.ports[0].port}'"), "web 80");
 }

@@ -104,7 +104,7 @@ impl Session {
     /// Whether its pauses are for the cluster to come to something, which may need other commands.
     #[must_use]
     pub fn lingers(&self) -> bool {
-        self.endless() || matches!(self.command.verb.as_str(), "delete" | "replace" | "rollout" | "wait")
+        self.endless() || matches!(self.command.verb.as_str(), "delete" | "drain" | "replace" | "rollout" | "wait")
     }
     /// Whether it runs until it is interrupted.
     #[must_use]

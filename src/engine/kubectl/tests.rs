@@ -465,3 +465,18 @@ impl super::Known for Nobody {
         Vec::new()
     }
 }
+
+#[test]
+fn the_arrow_keys_walk_through_what_was_typed() {
+    let mut history = super::History::default();
+    for line in ["get pods", "get pods", " ", "get svc"] {
+        history.add(line);
+    }
+    assert_eq!(history.older("dra"), Some("get svc"));
+    assert_eq!(history.older(""), Some("get pods"));
+    assert_eq!(history.older(""), None);
+    assert_eq!(history.newer(), Some("get svc"));
+    assert_eq!(history.newer(), Some("dra"));
+    assert_eq!(history.newer(), None);
+    assert_eq!(history.find("pods"), Some("get pods"));
+}

@@ -3,7 +3,7 @@
 use super::resources::{builtin, custom};
 use super::session::{Cx, Flow};
 use super::table::Table;
-use super::{apply, create, delete, describe, explain, get, modify, rollout, wait};
+use super::{apply, create, delete, describe, drain, explain, get, modify, rollout, wait};
 use crate::api::message::{Method, Request};
 use crate::object::ObjectView;
 use serde_json::{Value, json};
@@ -31,6 +31,8 @@ pub fn run(cx: &mut Cx) -> Flow {
         "annotate" => modify::annotate(cx),
         "set" => modify::set(cx),
         "cordon" | "uncordon" => modify::cordon(cx, verb == "cordon"),
+        "drain" => drain::drain(cx),
+        "expose" => create::expose(cx),
         "edit" => modify::edit(cx),
         "rollout" => rollout::rollout(cx),
         "wait" => wait::wait(cx),
