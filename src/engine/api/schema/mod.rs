@@ -96,7 +96,7 @@ fn repeats_and_rules(
         errors.push(cel::blocked_notice());
         return;
     }
-    let outcome = cel::evaluate(rules, new, old);
+    let outcome = cel::evaluate(rules, new, old.map(|o| Old::new(o, schema)));
     errors.extend(outcome.errors);
     warnings.extend(outcome.warnings);
 }

@@ -3,7 +3,7 @@
 //! Texts and order follow apiextensions `pkg/apis/apiextensions/validation/validation.go`.
 
 use super::cost;
-use super::decl::{REQUEST_MAX, declare};
+use super::decl::{declare, REQUEST_MAX};
 use super::types::{Decl, Type};
 use super::{check, check::Checked, parse};
 use crate::api::schema::field::{ErrorKind, FieldError};
@@ -35,8 +35,6 @@ pub(super) struct RuleNode {
     pub properties: BTreeMap<String, RuleNode>,
     pub values: Option<Box<RuleNode>>,
     pub items: Option<Box<RuleNode>>,
-    /// The keys by which items of this list find their old selves.
-    pub map_keys: Option<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -101,14 +99,8 @@ impl Compiler<'_> {
         if !schema.rules_below {
             return (None, self.faulty(&place.path));
         }
-        let mut node = RuleNode {
-            decl: None,
-            rules: Vec::new(),
-            properties: BTreeMap::new(),
-            values: None,
-            items: None,
-            map_keys: None,
-        };
+        let mut node =
+            RuleNode { decl: None, rules: Vec::new(), properties: BTreeMap::new(), values: None, items: None };
         let mut faulty = self.faulty(&place.path);
         let limit = |n: Option<i64>| n.map(|n| u64::try_from(n).unwrap_or(0));
         for (name, property) in &schema.properties {
@@ -125,9 +117,8 @@ impl Compiler<'_> {
         }
         if let Some(items) = &schema.items {
             let mut inner = place.child("items", items, limit(schema.checks.max_items));
-            match &schema.list_type {
-                ListType::Map(keys) => node.map_keys = Some(keys.clone()),
-                _ => inner.uncorrelatable = inner.uncorrelatable.or_else(|| Some(place.path.clone())),
+            if !matches!(schema.list_type, ListType::Map(_)) {
+                inner.uncorrelatable = inner.uncorrelatable.or_else(|| Some(place.path.clone()));
             }
             let (child, fault) = self.node(items, &inner);
             faulty |= fault;

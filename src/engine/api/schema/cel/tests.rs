@@ -1,9 +1,10 @@
 //! Claims about rules, each by a schema, an object and what comes of them.
 
-use super::{CelOutcome, compile_schema, evaluate};
+use super::{compile_schema, evaluate, CelOutcome};
 use crate::api::schema::field::FieldError;
+use crate::api::schema::ratchet::Old;
 use crate::api::schema::structural::Structural;
-use serde_json::{Value, json};
+use serde_json::{json, Value};
 
 fn schema_of(spec: Value) -> std::sync::Arc<Structural> {
     Structural::parse(&json!({"type": "object", "properties": {"spec": spec}})).unwrap()
@@ -14,9 +15,11 @@ fn compile_errors(spec: Value) -> Vec<FieldError> {
 }
 
 fn run(spec: Value, new: Value, old: Option<Value>) -> CelOutcome {
-    let (rules, errors) = compile_schema(&schema_of(spec), "s", &[]);
+    let schema = schema_of(spec);
+    let (rules, errors) = compile_schema(&schema, "s", &[]);
     assert_eq!(errors, vec![]);
-    evaluate(&rules, &json!({"spec": new}), old.map(|o| json!({"spec": o})).as_ref())
+    let old = old.map(|o| json!({"spec": o}));
+    evaluate(&rules, &json!({"spec": new}), old.as_ref().map(|o| Old::new(o, &schema)))
 }
 
 /// A spec with one field of many types and the given rule.
@@ -232,13 +235,11 @@ fn types_are_checked_against_the_schema() {
         refused(rule);
     }
     holds("self.o != null && type(self.u) == int && self.u == 5");
-    assert!(
-        compile_errors(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+    assert!(compile_errors(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
         "properties": {"a": {"x-kubernetes-preserve-unknown-fields": true}},
         "x-kubernetes-validations": [{"rule": "has(self.a)"}]}))[0]
-            .detail
-            .contains("undefined field")
-    );
+        .detail
+        .contains("undefined field"));
 }
 
 #[test]
@@ -316,4 +317,21 @@ fn pathological_rules_are_stopped_by_a_limit() {
         let out = evaluate(&rules, &json!({"spec": sample()}), None);
         assert!(out.errors.iter().any(|e| e.detail.contains("cost")), "{rule}: {:?}", out.errors);
     }
+}
+
+#[test]
+fn a_reordered_map_list_is_forgiven_and_a_root_with_metadata_never_is() {
+    let item = json!({"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}}});
+    let list = json!({"type": "array", "maxItems": 5, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+        "items": item, "x-kubernetes-validations": [{"rule": "self.size() < 2"}]});
+    let spec = json!({"type": "object", "properties": {"m": list}});
+    let keys = |names: [&str; 2]| json!({"m": [{"k": names[0]}, {"k": names[1]}]});
+    let out = run(spec, keys(["b", "a"]), Some(keys(["a", "b"])));
+    assert_eq!((out.errors.len(), out.warnings.len()), (0, 1));
+    let schema = Structural::parse(&json!({"type": "object", "properties": {"spec": {"type": "string"}},
+        "x-kubernetes-validations": [{"rule": "self.spec == 'x'"}]}))
+    .unwrap();
+    let (rules, _) = compile_schema(&schema, "s", &[]);
+    let object = json!({"metadata": {"name": "a"}, "spec": "y"});
+    assert_eq!(evaluate(&rules, &object, Some(Old::new(&object, &schema))).errors.len(), 1);
 }

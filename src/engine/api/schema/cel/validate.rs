@@ -1,10 +1,11 @@
 //! Running the rules over an object, from the root down, each node beside its old self.
 
 use super::convert::from_json;
-use super::eval::{CALL_COST_MAX, evaluate as run};
+use super::eval::{evaluate as run, CALL_COST_MAX};
 use super::rules::{CompiledRule, CompiledRules, RuleNode};
 use super::value::{Failure, Value};
 use crate::api::schema::field::{ErrorKind, FieldError, FieldPath};
+use crate::api::schema::ratchet::{Old, OldItems};
 use serde_json::Value as Json;
 
 /// Most the rules of one object may cost; apiserver `RuntimeCELCostBudget`.
@@ -22,10 +23,10 @@ pub struct CelOutcome {
 
 /// Runs every rule on `new`; `old` is what is stored, or nothing on create.
 #[must_use]
-pub fn evaluate(rules: &CompiledRules, new: &Json, old: Option<&Json>) -> CelOutcome {
+pub fn evaluate(rules: &CompiledRules, new: &Json, old: Option<Old>) -> CelOutcome {
     let mut walk = Walk { out: CelOutcome::default(), budget: OBJECT_COST_MAX, stopped: false };
     if let Some(root) = &rules.root {
-        walk.node(root, &FieldPath::Root, new, old, false);
+        walk.node(root, &FieldPath::Root, new, old, None);
     }
     walk.out
 }
@@ -58,34 +59,37 @@ struct Walk {
     stopped: bool,
 }
 
+/// The node whose being unchanged forgives a failure: the node itself if it has an old self, or the nearest above that
+/// has one.
+type Ground<'a> = Option<(Old<'a>, &'a Json)>;
+
 impl Walk {
-    /// `old` is the node's old self if one correlates; `parent_same` says that a node above is as it was.
-    fn node(&mut self, node: &RuleNode, path: &FieldPath, new: &Json, old: Option<&Json>, parent_same: bool) {
+    /// `old` is the node's old self if one correlates; `above` is the ground of the node above.
+    fn node<'a>(&mut self, node: &RuleNode, path: &FieldPath, new: &'a Json, old: Option<Old<'a>>, above: Ground<'a>) {
         if new.is_null() || self.stopped {
             return;
         }
-        let same = parent_same || old == Some(new);
-        let old = old.filter(|o| !o.is_null());
+        let ground = old.map(|o| (o, new)).or(above);
+        let old = old.filter(|o| !o.value.is_null());
         if !node.rules.is_empty() {
-            self.rules(node, path, new, old, same);
+            self.rules(node, path, new, old, ground);
         }
         match new {
             Json::Array(items) => {
                 let Some(rules) = &node.items else { return };
-                let olds = old.and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+                let olds = old.map_or(OldItems::None, |o| o.items());
                 for (at, item) in items.iter().enumerate() {
-                    let old = node.map_keys.as_ref().and_then(|keys| counterpart(olds, item, keys));
-                    self.node(rules, &path.index(at), item, old, same);
+                    self.node(rules, &path.index(at), item, olds.of(item), ground);
                 }
             }
             Json::Object(fields) => {
                 for (name, value) in fields {
-                    let old = old.and_then(|o| o.get(name));
+                    let old = old.and_then(|o| o.member(name));
                     if let Some(rules) = &node.values {
-                        self.node(rules, &path.key(name), value, old, same);
+                        self.node(rules, &path.key(name), value, old, ground);
                     }
                     if let Some(rules) = node.properties.get(name) {
-                        self.node(rules, &path.child(name), value, old, same);
+                        self.node(rules, &path.child(name), value, old, ground);
                     }
                 }
             }
@@ -93,10 +97,10 @@ impl Walk {
         }
     }
 
-    fn rules(&mut self, node: &RuleNode, path: &FieldPath, new: &Json, old: Option<&Json>, same: bool) {
+    fn rules(&mut self, node: &RuleNode, path: &FieldPath, new: &Json, old: Option<Old>, ground: Ground) {
         let Some(decl) = &node.decl else { return };
         let this = from_json(new, decl);
-        let before = old.map(|o| from_json(o, decl));
+        let before = old.map(|o| from_json(o.value, decl));
         for rule in &node.rules {
             if self.stopped {
                 return;
@@ -107,11 +111,11 @@ impl Walk {
                 (None, false) if rule.program.uses_old_self => continue,
                 (None, false) => Value::Null,
             };
-            self.rule(rule, path, new, &[("self", this.clone()), ("oldSelf", old_self)], same);
+            self.rule(rule, path, new, &[("self", this.clone()), ("oldSelf", old_self)], ground);
         }
     }
 
-    fn rule(&mut self, rule: &CompiledRule, path: &FieldPath, new: &Json, variables: &[(&str, Value)], same: bool) {
+    fn rule(&mut self, rule: &CompiledRule, path: &FieldPath, new: &Json, variables: &[(&str, Value)], ground: Ground) {
         let shown = (!new.is_object() && !new.is_array()).then_some(new);
         let invalid = |detail: String| FieldError::new(ErrorKind::Invalid, path.to_string(), shown, detail);
         let (outcome, cost) = run(&rule.program, variables, CALL_COST_MAX);
@@ -125,7 +129,7 @@ impl Walk {
             Ok(Value::Bool(true)) => {}
             Ok(_) => {
                 let error = self.failure(rule, path, shown, variables);
-                if same && !rule.program.uses_old_self {
+                if !rule.program.uses_old_self && ground.is_some_and(|(old, new)| old.unchanged(new)) {
                     self.out.warnings.push(error.to_string());
                 } else {
                     self.out.errors.push(error);
@@ -191,9 +195,4 @@ impl Walk {
             message => message.to_string(),
         }
     }
-}
-
-/// The old item with the key values of `item`.
-fn counterpart<'a>(olds: &'a [Json], item: &Json, keys: &[String]) -> Option<&'a Json> {
-    olds.iter().find(|old| old.is_object() && keys.iter().all(|key| old.get(key) == item.get(key)))
 }
