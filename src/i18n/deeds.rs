@@ -1,0 +1,104 @@
+//! Words shared by both narrators: what does not change with the language.
+
+use engine::api::message::{Request, WatchEventType};
+use engine::command::{Command, Failure};
+use engine::event::Carries;
+use engine::ids::{GroupResource, Key};
+use engine::object::ObjectView;
+
+/// `pods cache-0`, `redisclusters/status cache`.
+#[must_use]
+pub fn thing(resource: &GroupResource, subresource: &str, key: &Key) -> String {
+    let slash = if subresource.is_empty() { "" } else { "/" };
+    let space = if key.name.is_empty() { "" } else { " " };
+    format!("{}{slash}{subresource}{space}{}", resource.resource, key.name)
+}
+
+#[must_use]
+pub fn failure(failure: Failure) -> &'static str {
+    match failure {
+        Failure::Conflict => "409 Conflict",
+        Failure::TooManyRequests => "429 Too Many Requests",
+        Failure::Internal => "500 Internal Error",
+        Failure::Unavailable => "503 Service Unavailable",
+        Failure::Timeout => "504 Timeout",
+        Failure::LostAnswer => "lost answer",
+    }
+}
+
+/// The command as it would be typed.
+#[must_use]
+pub fn typed(command: &Command) -> String {
+    match command {
+        Command::Apply { manifests } => {
+            let names: Vec<_> = manifests.iter().map(|m| format!("{}/{}", m.kind(), m.name())).collect();
+            format!("kubectl apply {}", shortened(&names))
+        }
+        Command::Kubectl { line, .. } => format!("kubectl {}", line.trim_start_matches("kubectl ")),
+        Command::Request { .. } => command.request().map_or_else(String::new, |r: Request| format!("{:?} {}", r.method, r.path)),
+        Command::KillPod { name, .. } => format!("kill pod {name}"),
+        Command::NodeDown { node } => format!("{node} down"),
+        Command::NodeUp { node } => format!("{node} up"),
+        Command::DropWatch { process, resource } => format!("drop watch {process} {resource}"),
+        Command::StallWatch { process, resource } => format!("stall watch {process} {resource}"),
+        Command::FailNext(fault) => format!("fail next {} ×{}: {}", fault.resource, fault.count, failure(fault.failure)),
+        Command::Crash { process, .. } => format!("crash {process}"),
+        Command::CrashInReconcile { process, .. } => format!("crash {process} mid-reconcile"),
+        Command::Freeze { process } => format!("freeze {process}"),
+        Command::Thaw { process } => format!("thaw {process}"),
+        Command::Switch { process, controller, on } => format!("{process}/{controller} {}", if *on { "on" } else { "off" }),
+        Command::Set { knob, value } => format!("{knob} = {value}"),
+    }
+}
+
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} +{}", names.len() - SHOWN) } else { shown }
+}
+
+#[must_use]
+pub fn watch_word(kind: WatchEventType) -> &'static str {
+    match kind {
+        WatchEventType::Added => "ADDED",
+        WatchEventType::Modified => "MODIFIED",
+        WatchEventType::Deleted => "DELETED",
+        WatchEventType::Bookmark => "BOOKMARK",
+        WatchEventType::Error => "ERROR",
+    }
+}
+
+/// The few letters on a pill.
+#[must_use]
+pub fn pill(carries: &Carries) -> String {
+    match carries {
+        Carries::Request { verb, resource, subresource, key, .. } => {
+            let what = if !subresource.is_empty() {
+                subresource
+            } else if key.name.is_empty() {
+                &resource.resource
+            } else {
+                &key.name
+            };
+            format!("{} {}", verb.to_uppercase(), clipped(what))
+        }
+        Carries::Answer { code, key, resource, .. } => {
+            format!("{code} {}", clipped(if key.name.is_empty() { &resource.resource } else { &key.name }))
+        }
+        Carries::Watch { kind, key, resource, .. } => {
+            format!("{} {}", &watch_word(*kind)[..3], clipped(if key.name.is_empty() { &resource.resource } else { &key.name }))
+        }
+    }
+}
+
+/// The beginning of a long name.
+#[must_use]
+pub fn clipped(name: &str) -> String {
+    clip(name, 14)
+}
+
+/// At most `max` characters, with a mark where the rest was.
+#[must_use]
+pub fn clip(text: &str, max: usize) -> String {
+    if text.chars().count() <= max { text.to_string() } else { text.chars().take(max - 1).chain(['…']).collect() }
+}
