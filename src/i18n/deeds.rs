@@ -46,9 +46,23 @@ pub fn typed(command: &Command) -> String {
         Command::CrashInReconcile { process, .. } => format!("crash {process} mid-reconcile"),
         Command::Freeze { process } => format!("freeze {process}"),
         Command::Thaw { process } => format!("thaw {process}"),
+        Command::Stop { process } => format!("stop {process}"),
+        Command::Start { process } => format!("start {process}"),
+        Command::ClockRate { process, percent } => format!("clock of {process} at {percent} %"),
+        Command::Partition { process } => format!("partition {process}"),
+        Command::Heal { process } => format!("heal {process}"),
+        Command::Lag { process, resource, ms } => format!("lag {process} {resource} {}", amount(*ms)),
+        Command::Latency { process, ms } => format!("latency {process} {}", amount(*ms)),
+        Command::MissEvents { process, resource, count } => format!("miss {count} events of {resource} in {process}"),
+        Command::OldServer { process, on } => format!("{process} reads from an old server: {}", if *on { "on" } else { "off" }),
+        Command::CacheScope { process, namespace, label_selector, .. } => format!("cache of {process}: {namespace} {label_selector}"),
         Command::Switch { process, controller, on } => format!("{process}/{controller} {}", if *on { "on" } else { "off" }),
         Command::Set { knob, value } => format!("{knob} = {value}"),
     }
+}
+
+fn amount(ms: Option<u64>) -> String {
+    ms.map_or_else(|| "as the knob says".to_string(), |ms| format!("{ms} ms"))
 }
 
 fn shortened(names: &[String]) -> String {

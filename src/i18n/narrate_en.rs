@@ -50,6 +50,12 @@ pub fn sentence(event: &Event) -> String {
             format!("{process} {now}: {why}.")
         }
         Event::Leading { process, leads } => format!("{process} {}.", if *leads { "leads" } else { "no longer leads" }),
+        Event::Tokens { process, .. } => format!("The rate limit of {process} moves on."),
+        Event::Tuned { process, setting, value } => match value {
+            Some(value) => format!("{process}: {setting} is {value} now."),
+            None => format!("{process}: {setting} is as everywhere again."),
+        },
+        Event::Announced { controller, reason, message, .. } => format!("{} reports {reason}: {message}.", controller.controller),
         Event::FaultArmed { fault } => format!("{} waits for the next {} writes ×{}.", failure(fault.failure), fault.resource, fault.count),
         Event::FaultFired { failure: hit, .. } => format!("The request is hit by {}.", failure(*hit)),
         Event::KnobSet { knob, value } => format!("{knob} is now {value}."),

@@ -50,6 +50,12 @@ pub fn sentence(event: &Event) -> String {
             format!("{process} {now}：{why}。")
         }
         Event::Leading { process, leads } => format!("{process} {}。", if *leads { "当上 leader" } else { "不再是 leader" }),
+        Event::Tokens { process, .. } => format!("{process} 的限流桶变了。"),
+        Event::Tuned { process, setting, value } => match value {
+            Some(value) => format!("{process}：{setting} 现在是 {value}。"),
+            None => format!("{process}：{setting} 恢复默认。"),
+        },
+        Event::Announced { controller, reason, message, .. } => format!("{} 上报 {reason}：{message}。", controller.controller),
         Event::FaultArmed { fault } => format!("{} 等着接下来 {} 次 {} 写入。", failure(fault.failure), fault.count, fault.resource),
         Event::FaultFired { failure: hit, .. } => format!("这个请求撞上了 {}。", failure(*hit)),
         Event::KnobSet { knob, value } => format!("{knob} 改成 {value}。"),
