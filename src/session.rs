@@ -147,7 +147,12 @@ impl Session {
     fn sync(&self) {
         let (scene, now, mut extent) = self.read(|run| {
             let r = &run.recording;
-            let extent = Extent { cursor: r.cursor(), known: r.records().len(), end: SimTime::ZERO, branches: r.branches().len() };
+            let extent = Extent {
+                cursor: r.cursor(),
+                known: r.records().len(),
+                end: SimTime::ZERO,
+                branches: r.branches().len(),
+            };
             (Same(r.scene()), r.now(), extent)
         });
         let end = self.extent.with_untracked(|e| e.end);

@@ -35,13 +35,17 @@ pub fn typed(command: &Command) -> String {
             format!("kubectl apply {}", shortened(&names))
         }
         Command::Kubectl { line, .. } => format!("kubectl {}", line.trim_start_matches("kubectl ")),
-        Command::Request { .. } => command.request().map_or_else(String::new, |r: Request| format!("{:?} {}", r.method, r.path)),
+        Command::Request { .. } => {
+            command.request().map_or_else(String::new, |r: Request| format!("{:?} {}", r.method, r.path))
+        }
         Command::KillPod { name, .. } => format!("kill pod {name}"),
         Command::NodeDown { node } => format!("{node} down"),
         Command::NodeUp { node } => format!("{node} up"),
         Command::DropWatch { process, resource } => format!("drop watch {process} {resource}"),
         Command::StallWatch { process, resource } => format!("stall watch {process} {resource}"),
-        Command::FailNext(fault) => format!("fail next {} ×{}: {}", fault.resource, fault.count, failure(fault.failure)),
+        Command::FailNext(fault) => {
+            format!("fail next {} ×{}: {}", fault.resource, fault.count, failure(fault.failure))
+        }
         Command::Crash { process, .. } => format!("crash {process}"),
         Command::CrashInReconcile { process, .. } => format!("crash {process} mid-reconcile"),
         Command::Freeze { process } => format!("freeze {process}"),
@@ -54,9 +58,15 @@ pub fn typed(command: &Command) -> String {
         Command::Lag { process, resource, ms } => format!("lag {process} {resource} {}", amount(*ms)),
         Command::Latency { process, ms } => format!("latency {process} {}", amount(*ms)),
         Command::MissEvents { process, resource, count } => format!("miss {count} events of {resource} in {process}"),
-        Command::OldServer { process, on } => format!("{process} reads from an old server: {}", if *on { "on" } else { "off" }),
-        Command::CacheScope { process, namespace, label_selector, .. } => format!("cache of {process}: {namespace} {label_selector}"),
-        Command::Switch { process, controller, on } => format!("{process}/{controller} {}", if *on { "on" } else { "off" }),
+        Command::OldServer { process, on } => {
+            format!("{process} reads from an old server: {}", if *on { "on" } else { "off" })
+        }
+        Command::CacheScope { process, namespace, label_selector, .. } => {
+            format!("cache of {process}: {namespace} {label_selector}")
+        }
+        Command::Switch { process, controller, on } => {
+            format!("{process}/{controller} {}", if *on { "on" } else { "off" })
+        }
         Command::Set { knob, value } => format!("{knob} = {value}"),
     }
 }
@@ -100,7 +110,11 @@ pub fn pill(carries: &Carries) -> String {
             format!("{code} {}", clipped(if key.name.is_empty() { &resource.resource } else { &key.name }))
         }
         Carries::Watch { kind, key, resource, .. } => {
-            format!("{} {}", &watch_word(*kind)[..3], clipped(if key.name.is_empty() { &resource.resource } else { &key.name }))
+            format!(
+                "{} {}",
+                &watch_word(*kind)[..3],
+                clipped(if key.name.is_empty() { &resource.resource } else { &key.name })
+            )
         }
     }
 }

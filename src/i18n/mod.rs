@@ -64,8 +64,12 @@ impl Lang {
         }
         match error {
             ShareError::Damaged => "链接损坏：途中被改动过，请从原处重新复制".to_string(),
-            ShareError::Truncated { have, need } => format!("链接不完整：应有 {need} 个字符，只收到 {have} 个；请完整复制，或改要场景文件"),
-            ShareError::TooNew { version } => format!("链接是第 {version} 版格式，比本页新；请刷新页面或打开更新的版本"),
+            ShareError::Truncated { have, need } => {
+                format!("链接不完整：应有 {need} 个字符，只收到 {have} 个；请完整复制，或改要场景文件")
+            }
+            ShareError::TooNew { version } => {
+                format!("链接是第 {version} 版格式，比本页新；请刷新页面或打开更新的版本")
+            }
             ShareError::TooLarge { size, max, .. } => format!("链接放不下：{size}，上限 {max}；请改用场景文件分享"),
             ShareError::Unplayable { path, message } => format!("链接能读，但无法播放：{path}：{message}"),
         }

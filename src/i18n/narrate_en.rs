@@ -8,7 +8,9 @@ use engine::event::{Carries, Event, Message, Outcome, ProcessState, QueueOp};
 pub fn sentence(event: &Event) -> String {
     match event {
         Event::Commanded { command } => format!("You: {}.", typed(command)),
-        Event::Printed { text, failed, .. } => format!("{}: {}", if *failed { "Refused" } else { "kubectl" }, text.trim()),
+        Event::Printed { text, failed, .. } => {
+            format!("{}: {}", if *failed { "Refused" } else { "kubectl" }, text.trim())
+        }
         Event::Sent { message } => sent(message),
         Event::Delivered { message } => format!("{} has {}.", message.to, carried(message)),
         Event::Lost { message, why } => format!("Lost on the way to {}: {} ({why}).", message.to, carried(message)),
@@ -24,23 +26,39 @@ pub fn sentence(event: &Event) -> String {
             };
             format!("{} {done} by {}: revision {}.", thing(&write.resource, "", &write.key), write.user, write.revision)
         }
-        Event::WatchOpened { process, resource, revision, .. } => format!("{process} watches {resource} from revision {revision} on."),
-        Event::WatchClosed { process, resource, why, .. } => format!("The watch of {process} on {resource} ended: {why}."),
+        Event::WatchOpened { process, resource, revision, .. } => {
+            format!("{process} watches {resource} from revision {revision} on.")
+        }
+        Event::WatchClosed { process, resource, why, .. } => {
+            format!("The watch of {process} on {resource} ended: {why}.")
+        }
         Event::Listed { informer, revision, contents } => {
             format!("{} has listed {} {}, revision {revision}.", informer.process, contents.len(), informer.resource)
         }
-        Event::FifoPushed { informer, kind, key, .. } => format!("{} {key} waits in the FIFO of {}.", watch_word(*kind), informer.process),
-        Event::Cached { informer, key, revision, .. } => format!("The cache of {} has {key} at revision {revision}.", informer.process),
-        Event::Notified { key, enqueued, .. } if enqueued.is_empty() => format!("A predicate drops the change of {key}."),
+        Event::FifoPushed { informer, kind, key, .. } => {
+            format!("{} {key} waits in the FIFO of {}.", watch_word(*kind), informer.process)
+        }
+        Event::Cached { informer, key, revision, .. } => {
+            format!("The cache of {} has {key} at revision {revision}.", informer.process)
+        }
+        Event::Notified { key, enqueued, .. } if enqueued.is_empty() => {
+            format!("A predicate drops the change of {key}.")
+        }
         Event::Notified { controller, key, enqueued, .. } => {
             let keys: Vec<_> = enqueued.iter().map(ToString::to_string).collect();
             format!("The handler of {} turns the change of {key} into {}.", controller.controller, keys.join(", "))
         }
         Event::Queue { controller, op, key, shot } => queue(op, &key.to_string(), &controller.controller, shot.len),
         Event::Started { controller, key, .. } => format!("{} begins to reconcile {key}.", controller.controller),
-        Event::At { controller, note, line, .. } => format!("{}: {}", controller.controller, if note.is_empty() { line } else { &**note }),
-        Event::NoWrite { controller, key, why, .. } => format!("{} leaves {key} as it is: {why}.", controller.controller),
-        Event::Finished { controller, key, outcome, .. } => format!("{} is done with {key}: {}.", controller.controller, ended(outcome)),
+        Event::At { controller, note, line, .. } => {
+            format!("{}: {}", controller.controller, if note.is_empty() { line } else { &**note })
+        }
+        Event::NoWrite { controller, key, why, .. } => {
+            format!("{} leaves {key} as it is: {why}.", controller.controller)
+        }
+        Event::Finished { controller, key, outcome, .. } => {
+            format!("{} is done with {key}: {}.", controller.controller, ended(outcome))
+        }
         Event::Process { process, state, why } => {
             let now = match state {
                 ProcessState::Running => "runs",
@@ -55,8 +73,12 @@ pub fn sentence(event: &Event) -> String {
             Some(value) => format!("{process}: {setting} is {value} now."),
             None => format!("{process}: {setting} is as everywhere again."),
         },
-        Event::Announced { controller, reason, message, .. } => format!("{} reports {reason}: {message}.", controller.controller),
-        Event::FaultArmed { fault } => format!("{} waits for the next {} writes ×{}.", failure(fault.failure), fault.resource, fault.count),
+        Event::Announced { controller, reason, message, .. } => {
+            format!("{} reports {reason}: {message}.", controller.controller)
+        }
+        Event::FaultArmed { fault } => {
+            format!("{} waits for the next {} writes ×{}.", failure(fault.failure), fault.resource, fault.count)
+        }
         Event::FaultFired { failure: hit, .. } => format!("The request is hit by {}.", failure(*hit)),
         Event::KnobSet { knob, value } => format!("{knob} is now {value}."),
         Event::InvariantBroken { invariant, detail } => format!("Broken: {invariant}. {detail}"),
@@ -77,9 +99,13 @@ fn sent(message: &Message) -> String {
 
 fn carried(message: &Message) -> String {
     match &message.carries {
-        Carries::Request { verb, resource, subresource, key, .. } => format!("the request {verb} {}", thing(resource, subresource, key)),
+        Carries::Request { verb, resource, subresource, key, .. } => {
+            format!("the request {verb} {}", thing(resource, subresource, key))
+        }
         Carries::Answer { code, resource, key, .. } => format!("the answer {code} for {}", thing(resource, "", key)),
-        Carries::Watch { kind, resource, key, .. } => format!("the event {} {}", watch_word(*kind), thing(resource, "", key)),
+        Carries::Watch { kind, resource, key, .. } => {
+            format!("the event {} {}", watch_word(*kind), thing(resource, "", key))
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use engine::event::{Carries, Event, Message, Outcome, ProcessState, QueueOp};
 pub fn sentence(event: &Event) -> String {
     match event {
         Event::Commanded { command } => format!("你：{}。", typed(command)),
-        Event::Printed { text, failed, .. } => format!("{}：{}", if *failed { "被拒绝" } else { "kubectl" }, text.trim()),
+        Event::Printed { text, failed, .. } => {
+            format!("{}：{}", if *failed { "被拒绝" } else { "kubectl" }, text.trim())
+        }
         Event::Sent { message } => sent(message),
         Event::Delivered { message } => format!("{} 收到{}。", message.to, carried(message)),
         Event::Lost { message, why } => format!("发给 {} 的{}在路上丢了（{why}）。", message.to, carried(message)),
@@ -24,13 +26,19 @@ pub fn sentence(event: &Event) -> String {
             };
             format!("{} 被 {} {done}，版本 {}。", thing(&write.resource, "", &write.key), write.user, write.revision)
         }
-        Event::WatchOpened { process, resource, revision, .. } => format!("{process} 从版本 {revision} 起监听 {resource}。"),
+        Event::WatchOpened { process, resource, revision, .. } => {
+            format!("{process} 从版本 {revision} 起监听 {resource}。")
+        }
         Event::WatchClosed { process, resource, why, .. } => format!("{process} 对 {resource} 的 watch 结束：{why}。"),
         Event::Listed { informer, revision, contents } => {
             format!("{} 列出 {} 个 {}，版本 {revision}。", informer.process, contents.len(), informer.resource)
         }
-        Event::FifoPushed { informer, kind, key, .. } => format!("{} {key} 在 {} 的 FIFO 里等着。", watch_word(*kind), informer.process),
-        Event::Cached { informer, key, revision, .. } => format!("{} 的缓存里 {key} 到了版本 {revision}。", informer.process),
+        Event::FifoPushed { informer, kind, key, .. } => {
+            format!("{} {key} 在 {} 的 FIFO 里等着。", watch_word(*kind), informer.process)
+        }
+        Event::Cached { informer, key, revision, .. } => {
+            format!("{} 的缓存里 {key} 到了版本 {revision}。", informer.process)
+        }
         Event::Notified { key, enqueued, .. } if enqueued.is_empty() => format!("predicate 丢掉了 {key} 的变化。"),
         Event::Notified { controller, key, enqueued, .. } => {
             let keys: Vec<_> = enqueued.iter().map(ToString::to_string).collect();
@@ -38,9 +46,13 @@ pub fn sentence(event: &Event) -> String {
         }
         Event::Queue { controller, op, key, shot } => queue(op, &key.to_string(), &controller.controller, shot.len),
         Event::Started { controller, key, .. } => format!("{} 开始协调 {key}。", controller.controller),
-        Event::At { controller, note, line, .. } => format!("{}：{}", controller.controller, if note.is_empty() { line } else { &**note }),
+        Event::At { controller, note, line, .. } => {
+            format!("{}：{}", controller.controller, if note.is_empty() { line } else { &**note })
+        }
         Event::NoWrite { controller, key, why, .. } => format!("{} 不动 {key}：{why}。", controller.controller),
-        Event::Finished { controller, key, outcome, .. } => format!("{} 做完了 {key}：{}。", controller.controller, ended(outcome)),
+        Event::Finished { controller, key, outcome, .. } => {
+            format!("{} 做完了 {key}：{}。", controller.controller, ended(outcome))
+        }
         Event::Process { process, state, why } => {
             let now = match state {
                 ProcessState::Running => "在运行",
@@ -49,14 +61,20 @@ pub fn sentence(event: &Event) -> String {
             };
             format!("{process} {now}：{why}。")
         }
-        Event::Leading { process, leads } => format!("{process} {}。", if *leads { "当上 leader" } else { "不再是 leader" }),
+        Event::Leading { process, leads } => {
+            format!("{process} {}。", if *leads { "当上 leader" } else { "不再是 leader" })
+        }
         Event::Tokens { process, .. } => format!("{process} 的限流桶变了。"),
         Event::Tuned { process, setting, value } => match value {
             Some(value) => format!("{process}：{setting} 现在是 {value}。"),
             None => format!("{process}：{setting} 恢复默认。"),
         },
-        Event::Announced { controller, reason, message, .. } => format!("{} 上报 {reason}：{message}。", controller.controller),
-        Event::FaultArmed { fault } => format!("{} 等着接下来 {} 次 {} 写入。", failure(fault.failure), fault.count, fault.resource),
+        Event::Announced { controller, reason, message, .. } => {
+            format!("{} 上报 {reason}：{message}。", controller.controller)
+        }
+        Event::FaultArmed { fault } => {
+            format!("{} 等着接下来 {} 次 {} 写入。", failure(fault.failure), fault.count, fault.resource)
+        }
         Event::FaultFired { failure: hit, .. } => format!("这个请求撞上了 {}。", failure(*hit)),
         Event::KnobSet { knob, value } => format!("{knob} 改成 {value}。"),
         Event::InvariantBroken { invariant, detail } => format!("破了：{invariant}。{detail}"),
@@ -77,9 +95,13 @@ fn sent(message: &Message) -> String {
 
 fn carried(message: &Message) -> String {
     match &message.carries {
-        Carries::Request { verb, resource, subresource, key, .. } => format!("请求 {verb} {}", thing(resource, subresource, key)),
+        Carries::Request { verb, resource, subresource, key, .. } => {
+            format!("请求 {verb} {}", thing(resource, subresource, key))
+        }
         Carries::Answer { code, resource, key, .. } => format!("{} 的答复 {code}", thing(resource, "", key)),
-        Carries::Watch { kind, resource, key, .. } => format!("事件 {} {}", watch_word(*kind), thing(resource, "", key)),
+        Carries::Watch { kind, resource, key, .. } => {
+            format!("事件 {} {}", watch_word(*kind), thing(resource, "", key))
+        }
     }
 }
 

@@ -65,7 +65,14 @@ mod tests {
     #[test]
     fn changed_lines_stand_beside_each_other() {
         let marks: Vec<_> = lines("a\nb\nc\nd", "a\nx\nc\nd\ne").into_iter().collect();
-        let expected = [(Mark::Kept, "a"), (Mark::Removed, "b"), (Mark::Added, "x"), (Mark::Kept, "c"), (Mark::Kept, "d"), (Mark::Added, "e")];
+        let expected = [
+            (Mark::Kept, "a"),
+            (Mark::Removed, "b"),
+            (Mark::Added, "x"),
+            (Mark::Kept, "c"),
+            (Mark::Kept, "d"),
+            (Mark::Added, "e"),
+        ];
         assert_eq!(marks, expected);
     }
 
@@ -73,7 +80,8 @@ mod tests {
     fn removing_and_adding_give_back_both_texts() {
         let (old, new) = ("1\n2\n3\n4\n5", "2\n3\nx\n5\n6");
         let marks = lines(old, new);
-        let side = |without: Mark| marks.iter().filter(|(m, _)| *m != without).map(|(_, l)| *l).collect::<Vec<_>>().join("\n");
+        let side =
+            |without: Mark| marks.iter().filter(|(m, _)| *m != without).map(|(_, l)| *l).collect::<Vec<_>>().join("\n");
         assert_eq!(side(Mark::Added), old);
         assert_eq!(side(Mark::Removed), new);
     }

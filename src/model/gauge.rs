@@ -4,10 +4,10 @@
 //! towards it are the ready pods below it in the chain of controllers, of the image it asks for, or the number its
 //! status reports where no pods are meant.
 
+use engine::api::message::WatchEventType;
 use engine::event::Write;
 use engine::ids::{GroupResource, Key};
 use engine::object::{Object, ObjectView};
-use engine::api::message::WatchEventType;
 use engine::scene::Scene;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -202,7 +202,11 @@ mod tests {
     #[test]
     fn the_gap_counts_what_is_missing_old_or_too_much() {
         let mut gauge = Gauge::default();
-        put(&mut gauge, "things", json!({"metadata": {"name": "c", "uid": "u"}, "spec": {"replicas": 3, "image": "r:2"}}));
+        put(
+            &mut gauge,
+            "things",
+            json!({"metadata": {"name": "c", "uid": "u"}, "spec": {"replicas": 3, "image": "r:2"}}),
+        );
         assert_eq!(gauge.gap(), 3);
         put(&mut gauge, "pods", pod_of("u", "c-0", "r:2", "True"));
         put(&mut gauge, "pods", pod_of("u", "c-1", "r:1", "True"));

@@ -98,7 +98,11 @@ fn push(steps: &mut Steps, at: SimTime, value: i64) {
 fn deed(command: &engine::command::Command) -> Deed {
     use engine::command::Command;
     match command {
-        Command::Apply { .. } | Command::Kubectl { .. } | Command::Request { .. } | Command::Set { .. } | Command::Switch { .. } => Deed::Wish,
+        Command::Apply { .. }
+        | Command::Kubectl { .. }
+        | Command::Request { .. }
+        | Command::Set { .. }
+        | Command::Switch { .. } => Deed::Wish,
         _ => Deed::Fault,
     }
 }
@@ -191,6 +195,9 @@ mod tests {
             push(&mut steps, SimTime(at), value);
         }
         assert_eq!(steps, [(SimTime(1), 3), (SimTime(5), 2)]);
-        assert_eq!((value_at(&steps, SimTime(0)), value_at(&steps, SimTime(4)), value_at(&steps, SimTime(9))), (0, 3, 2));
+        assert_eq!(
+            (value_at(&steps, SimTime(0)), value_at(&steps, SimTime(4)), value_at(&steps, SimTime(9))),
+            (0, 3, 2)
+        );
     }
 }

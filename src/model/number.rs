@@ -31,7 +31,11 @@ pub fn span(span: Span) -> String {
 /// `¼×`, `1×`, `8×`: two to the power of the exponent.
 #[must_use]
 pub fn speed(exponent: i32) -> String {
-    if exponent >= 0 { format!("{}×", 1 << exponent.min(30)) } else { format!("1⁄{}×", 1 << exponent.unsigned_abs().min(30)) }
+    if exponent >= 0 {
+        format!("{}×", 1 << exponent.min(30))
+    } else {
+        format!("1⁄{}×", 1 << exponent.unsigned_abs().min(30))
+    }
 }
 
 /// How much virtual time passes in `micros` of real time.

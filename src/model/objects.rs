@@ -76,7 +76,9 @@ pub fn rows(scene: &Scene) -> Vec<(ObjectId, Object)> {
         .objects
         .iter()
         .filter(|(resource, _)| !MACHINERY.contains(&&*resource.resource) && !resource.group.starts_with("rbac."))
-        .flat_map(|(resource, objects)| objects.iter().map(move |(key, object)| ((resource.clone(), key.clone()), object.clone())))
+        .flat_map(|(resource, objects)| {
+            objects.iter().map(move |(key, object)| ((resource.clone(), key.clone()), object.clone()))
+        })
         .filter(|((_, key), _)| !key.namespace.starts_with("kube-"))
         .collect();
     rows.sort_by_key(|((resource, _), _)| rank(resource));
@@ -103,7 +105,11 @@ pub fn first(scene: &Scene) -> Option<ObjectId> {
 /// Pods on a node; the empty name asks for those that have none.
 #[must_use]
 pub fn pods_on(scene: &Scene, node: &str) -> Vec<(Key, Object)> {
-    scene.of("", "pods").filter(|(_, pod)| pod.text(&["spec", "nodeName"]) == node).map(|(k, p)| (k.clone(), p.clone())).collect()
+    scene
+        .of("", "pods")
+        .filter(|(_, pod)| pod.text(&["spec", "nodeName"]) == node)
+        .map(|(k, p)| (k.clone(), p.clone()))
+        .collect()
 }
 
 /// `object-pod-cache-0`: how tests and anchors name an object.

@@ -30,7 +30,8 @@ impl Curve {
     pub fn at(&self, t: f32) -> (f32, f32) {
         let [a, b, c, d] = self.0;
         let u = 1.0 - t;
-        let mix = |a: f32, b: f32, c: f32, d: f32| u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d;
+        let mix =
+            |a: f32, b: f32, c: f32, d: f32| u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d;
         (mix(a.0, b.0, c.0, d.0), mix(a.1, b.1, c.1, d.1))
     }
 
@@ -191,7 +192,15 @@ mod tests {
     use engine::ids::{GroupResource, Key, MessageId};
 
     fn message(from: &str, to: &str, carries: Carries) -> Message {
-        Message { id: MessageId(2), from: from.into(), to: to.into(), sent_at: SimTime(100), deliver_at: SimTime(200), carries, background: false }
+        Message {
+            id: MessageId(2),
+            from: from.into(),
+            to: to.into(),
+            sent_at: SimTime(100),
+            deliver_at: SimTime(200),
+            carries,
+            background: false,
+        }
     }
 
     fn answer(name: &str) -> Carries {
@@ -215,14 +224,26 @@ mod tests {
             let (from, to) = (plan.curve(Edge::Write).at(0.0), plan.curve(Edge::Write).at(1.0));
             let half = position(plan, &going, "operator", SimTime(150));
             assert!(half.1 < from.1 && half.1 > to.1, "{half:?}");
-            assert_eq!(position(plan, &going, "operator", SimTime(0)), position(plan, &going, "operator", SimTime(100)));
+            assert_eq!(
+                position(plan, &going, "operator", SimTime(0)),
+                position(plan, &going, "operator", SimTime(100))
+            );
         }
     }
 
     #[test]
     fn every_box_lies_on_its_plan() {
         for plan in [&WIDE, &NARROW] {
-            for r in [plan.kubectl, plan.managers, plan.outside, plan.server, plan.informer, plan.queue, plan.reconcile, plan.nodes] {
+            for r in [
+                plan.kubectl,
+                plan.managers,
+                plan.outside,
+                plan.server,
+                plan.informer,
+                plan.queue,
+                plan.reconcile,
+                plan.nodes,
+            ] {
                 assert!(r.x >= 0.0 && r.y >= 0.0 && r.x + r.w <= plan.size.0 && r.y + r.h <= plan.size.1, "{r:?}");
             }
         }

@@ -1,6 +1,6 @@
 //! How a session begins: settings, the home scenario, the empty sandbox.
 
-use super::{Session, SPEED_MAX, SPEED_MIN};
+use super::{SPEED_MAX, SPEED_MIN, Session};
 use crate::i18n::{Lang, Skin, Theme};
 use crate::web;
 use crate::web::keys::Key;
@@ -19,7 +19,8 @@ pub fn sandbox() -> Scenario {
     let operators = engine::operators::NAMES.iter().map(ToString::to_string).collect();
     let title = Bilingual { en: "Sandbox".to_string(), zh: "沙盒".to_string() };
     let intro = Bilingual {
-        en: "An empty cluster with every operator. Apply your own definitions and resources, then break things.".to_string(),
+        en: "An empty cluster with every operator. Apply your own definitions and resources, then break things."
+            .to_string(),
         zh: "一个空集群，所有 Operator 都在。放进你自己的定义和资源，再动手搞破坏。".to_string(),
     };
     Scenario { title, intro, ..Scenario::of_manifests(SANDBOX, Vec::new(), operators) }

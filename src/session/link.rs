@@ -104,7 +104,8 @@ impl Session {
 /// The scenario's own actions that are still part of the run, and what the reader did beside them.
 fn split(scenario: &Scenario, commands: &[(SimTime, Command)]) -> (Vec<Action>, Vec<(SimTime, Command)>) {
     let mut rest: Vec<_> = commands.to_vec();
-    let mut take = |wanted: &(SimTime, Command)| rest.iter().position(|c| c == wanted).map(|i| rest.remove(i)).is_some();
+    let mut take =
+        |wanted: &(SimTime, Command)| rest.iter().position(|c| c == wanted).map(|i| rest.remove(i)).is_some();
     let mut kept = Vec::new();
     let applied = usize::from(!scenario.manifests.is_empty());
     for (i, command) in scenario.commands().enumerate() {

@@ -9,11 +9,15 @@ fn Scenarios() -> impl IntoView {
     let session = use_session();
     let options = move || {
         let lang = session.lang.get().code();
-        let title = |text: &str| engine::scenario::Scenario::parse(text).map_or_else(|e| e.to_string(), |s| s.title.get(lang).to_string());
+        let title = |text: &str| {
+            engine::scenario::Scenario::parse(text).map_or_else(|e| e.to_string(), |s| s.title.get(lang).to_string())
+        };
         let library = engine::library::SCENARIOS.iter().map(|(name, text)| (*name, title(text)));
         let list: Vec<(&str, String)> = library.chain([("sandbox", session.t().sandbox.to_string())]).collect();
         let now = (session.edition.get(), session.read(|run| run.library.clone())).1;
-        list.into_iter().map(|(name, title)| view! { <option value=name selected=name == now>{title}</option> }).collect::<Vec<_>>()
+        list.into_iter()
+            .map(|(name, title)| view! { <option value=name selected=name == now>{title}</option> })
+            .collect::<Vec<_>>()
     };
     view! {
         <label class="menu"><span>{move || session.t().scenario}</span>
@@ -28,7 +32,8 @@ fn Scenarios() -> impl IntoView {
 pub fn Header() -> impl IntoView {
     let session = use_session();
     let shared = RwSignal::new(false);
-    let theme = move || if session.theme.get() == Theme::Dark { session.t().theme_light } else { session.t().theme_dark };
+    let theme =
+        move || if session.theme.get() == Theme::Dark { session.t().theme_light } else { session.t().theme_dark };
     let skin = move |skin: Skin| (session.skin.get() == skin).to_string();
     view! {
         <header>

@@ -37,7 +37,13 @@ pub fn Events() -> impl IntoView {
             .filter_map(|place| {
                 let index = session.read(|run| run.lanes.calm.get(place).copied())? as usize;
                 let (id, at, words) = session.with_record(index, |r| (r.id, r.at, lang.sentence(&r.event)))?;
-                let class = if place + 1 == before { "event now" } else if place >= before { "event later" } else { "event" };
+                let class = if place + 1 == before {
+                    "event now"
+                } else if place >= before {
+                    "event later"
+                } else {
+                    "event"
+                };
                 let style = format!("top:{}px", place * ROW);
                 Some(view! {
                     <button class=class style=style on:click=move |_| session.visit_record(id)>

@@ -69,7 +69,8 @@ fn NodeDown() -> impl IntoView {
     let target = RwSignal::new(String::new());
     let nodes = Memo::new(move |_| {
         let scene = session.scene.get();
-        let kubelets = scene.processes.iter().filter_map(|(id, state)| Some((id.strip_prefix("kubelet/")?.to_string(), *state)));
+        let kubelets =
+            scene.processes.iter().filter_map(|(id, state)| Some((id.strip_prefix("kubelet/")?.to_string(), *state)));
         kubelets.collect::<Vec<_>>()
     });
     let chosen = move || {

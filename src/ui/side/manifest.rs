@@ -15,10 +15,13 @@ pub fn Manifest() -> impl IntoView {
         let Some(area) = area.get_untracked() else { return };
         match engine::manifest::parse_objects(&area.value()) {
             Ok(manifests) => {
-                let names: Vec<String> = manifests.iter().map(|m| {
-                    use engine::object::ObjectView;
-                    format!("{}/{}", m.kind(), m.name())
-                }).collect();
+                let names: Vec<String> = manifests
+                    .iter()
+                    .map(|m| {
+                        use engine::object::ObjectView;
+                        format!("{}/{}", m.kind(), m.name())
+                    })
+                    .collect();
                 said.set((format!("{} {}", session.t().applied, names.join(", ")), false));
                 session.submit(Command::Apply { manifests });
                 session.play();

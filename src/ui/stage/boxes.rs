@@ -56,7 +56,8 @@ fn managers(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words, t: &Text) {
     svg.rect("box quiet", (r.x, r.y), (r.w, r.h), 10);
     svg.text("title", (r.x + 12.0, r.y + 22.0), w.managers);
     let focus = focus::process(scene);
-    let others = scene.processes.iter().filter(|(id, _)| &***id != focus && !id.starts_with("kubelet") && &***id != "kubectl");
+    let others =
+        scene.processes.iter().filter(|(id, _)| &***id != focus && !id.starts_with("kubelet") && &***id != "kubectl");
     for (row, (id, state)) in others.take(4).enumerate() {
         let name = id.strip_prefix("kube-").unwrap_or(id);
         let word = match state {
@@ -64,7 +65,11 @@ fn managers(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words, t: &Text) {
             engine::event::ProcessState::Frozen => format!(" · {}", t.frozen),
             engine::event::ProcessState::Down => format!(" · {}", t.down),
         };
-        svg.text("mono", (r.x + 12.0, r.y + 42.0 + 17.0 * row as f32), &clip(&format!("{name}{word}"), (r.w / 6.6) as usize));
+        svg.text(
+            "mono",
+            (r.x + 12.0, r.y + 42.0 + 17.0 * row as f32),
+            &clip(&format!("{name}{word}"), (r.w / 6.6) as usize),
+        );
     }
 }
 
@@ -84,7 +89,12 @@ fn server(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     for (i, write) in server.recent.iter().skip(skip).enumerate() {
         let newest = i + skip + 1 == server.recent.len();
         let words = format!("{} {}", write.revision, clip(&write.key.name, 5));
-        svg.chip(if newest { "chip api on" } else { "chip api" }, (r.x + 90.0 + 68.0 * i as f32, r.y + 70.0), (64.0, CHIP), &words);
+        svg.chip(
+            if newest { "chip api on" } else { "chip api" },
+            (r.x + 90.0 + 68.0 * i as f32, r.y + 70.0),
+            (64.0, CHIP),
+            &words,
+        );
     }
     let foot = match refused {
         Some(last) => format!("{} {}: {}", last.code, last.reason, last.message),
@@ -98,7 +108,9 @@ fn kept<'a>(scene: &'a Scene, focus: &str) -> Vec<(&'a GroupResource, &'a Key, u
     let informers = scene.informers.iter().filter(|(id, _)| &*id.process == focus);
     let mut rows: Vec<_> = informers
         .flat_map(|(id, view)| view.cache.iter().map(move |(key, revision)| (&id.resource, key, *revision)))
-        .filter(|(resource, key, _)| !matches!(&*resource.resource, "namespaces" | "leases" | "nodes") && !key.namespace.starts_with("kube-"))
+        .filter(|(resource, key, _)| {
+            !matches!(&*resource.resource, "namespaces" | "leases" | "nodes") && !key.namespace.starts_with("kube-")
+        })
         .collect();
     rows.sort_by_key(|(resource, key, _)| (resource.group.is_empty(), &*resource.resource != "pods", (*key).clone()));
     rows
@@ -106,17 +118,32 @@ fn kept<'a>(scene: &'a Scene, focus: &str) -> Vec<(&'a GroupResource, &'a Key, u
 
 fn informer(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     let focus = focus::process(scene);
-    let mine: Vec<&InformerView> = scene.informers.iter().filter(|(id, _)| &*id.process == focus).map(|(_, v)| v).collect();
+    let mine: Vec<&InformerView> =
+        scene.informers.iter().filter(|(id, _)| &*id.process == focus).map(|(_, v)| v).collect();
     let fifo: Vec<_> = mine.iter().flat_map(|view| &view.fifo).collect();
     let rows = kept(scene, focus);
-    let live = |resource: &GroupResource, key: &Key| scene.object(resource, key).map_or(0, |o| o.resource_version().parse().unwrap_or(0));
+    let live = |resource: &GroupResource, key: &Key| {
+        scene.object(resource, key).map_or(0, |o| o.resource_version().parse().unwrap_or(0))
+    };
     let stale = rows.iter().filter(|(resource, key, revision)| live(resource, key) != *revision).count();
-    frame(svg, "watch", r, w.informer, w.informer_small, &if stale > 0 { format!("{stale} {}", w.stale) } else { String::new() });
+    frame(
+        svg,
+        "watch",
+        r,
+        w.informer,
+        w.informer_small,
+        &if stale > 0 { format!("{stale} {}", w.stale) } else { String::new() },
+    );
     svg.text("small", (r.x + 14.0, r.y + 46.0), w.fifo);
     if let Some((kind, key, _)) = fifo.first() {
         let word = &crate::i18n::deeds::watch_word(*kind)[..1];
         let more = if fifo.len() > 1 { format!(" +{}", fifo.len() - 1) } else { String::new() };
-        svg.chip("chip watch", (r.x + 84.0, r.y + 33.0), (r.w - 96.0, CHIP), &format!("{word} {}{more}", clip(&key.name, 10)));
+        svg.chip(
+            "chip watch",
+            (r.x + 84.0, r.y + 33.0),
+            (r.w - 96.0, CHIP),
+            &format!("{word} {}{more}", clip(&key.name, 10)),
+        );
     }
     svg.text("small", (r.x + 14.0, r.y + 66.0), w.cache);
     let fit = ((r.h - 76.0) / 21.0) as usize;
@@ -141,7 +168,12 @@ fn queue(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     let row = |svg: &mut Svg, y: f32, label: &str, class: &str, keys: &[Key], max: usize| {
         svg.text("small", (r.x + 14.0, y + 13.0), label);
         for (i, key) in keys.iter().take(max).enumerate() {
-            svg.chip(class, (left, y + 21.0 * i as f32), (width, CHIP), &clip(&key.to_string(), (width / 6.6) as usize));
+            svg.chip(
+                class,
+                (left, y + 21.0 * i as f32),
+                (width, CHIP),
+                &clip(&key.to_string(), (width / 6.6) as usize),
+            );
         }
     };
     row(svg, r.y + 36.0, w.waiting, "chip queue", &view.shot.ready, 2);
@@ -151,7 +183,8 @@ fn queue(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         let words = format!("{} {}", clip(&key.name, 9), span(due.since(scene.at)));
         svg.chip("chip queue", (left, r.y + 108.0), (width, CHIP), &words);
     }
-    let counts = format!("{} {} · {} {} · {} {}", w.arrived, view.arrived, w.merged, view.merged, w.retried, view.retried);
+    let counts =
+        format!("{} {} · {} {} · {} {}", w.arrived, view.arrived, w.merged, view.merged, w.retried, view.retried);
     svg.text("small", (r.x + 14.0, r.y + 146.0), &clip(&counts, (r.w / 5.6) as usize));
     if r.h > 180.0 {
         let share = view.merged as f32 / view.arrived.max(1) as f32;
@@ -174,7 +207,8 @@ fn reconcile(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     }
     let wish = worker.and_then(|k| Gauge::of(scene).keyed(&k.key));
     if let Some(count) = wish {
-        let words = format!("{} {} · {} {} · {} {}", w.want, count.want, w.have, count.ready, w.on_the_way, count.starting);
+        let words =
+            format!("{} {} · {} {} · {} {}", w.want, count.want, w.have, count.ready, w.on_the_way, count.starting);
         svg.text("mono", (r.x + 14.0, r.y + 84.0), &words);
     }
     let note = match worker {
