@@ -65,6 +65,7 @@ pub fn of(verb: &str) -> &'static [Flag] {
         "rollout" => {
             &[("to-revision", ' ', Value), ("revision", ' ', Value), ("watch", 'w', Switch), ("timeout", ' ', Value)]
         }
+        "events" => &[("for", ' ', Value), ("types", ' ', Value), ("no-headers", ' ', Switch)],
         "wait" => &[("for", ' ', Value), ("timeout", ' ', Value), ("all", ' ', Switch)],
         "describe" => &[("show-events", ' ', Switch)],
         "explain" => &[("api-version", ' ', Value)],

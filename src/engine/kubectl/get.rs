@@ -285,3 +285,37 @@ fn follow(cx: &mut Cx, found: Vec<Found>, several: bool, format: Option<Format>)
         }
     }
 }
+
+/// `events`: what happened, oldest first, perhaps to one object only.
+pub fn events(cx: &mut Cx) -> Flow {
+    let mut about = None;
+    if let Some(text) = cx.command.flag("for").map(str::to_string) {
+        let Some((res, names)) = groups(cx, &[text])?.into_iter().next() else { return Ok(()) };
+        about = names.into_iter().next().map(|name| (res.kind, name));
+    }
+    let Some(res) = super::resources::builtin().find(|r| r.kind == "Event") else { return Ok(()) };
+    let namespace = cx.namespace();
+    let list = list(cx, &res, &namespace)?;
+    let wanted = |e: &&Value| match &about {
+        None => true,
+        Some((kind, name)) => {
+            e.text(&["involvedObject", "kind"]) == kind && e.text(&["involvedObject", "name"]) == name
+        }
+    };
+    let types = cx.command.flag("types").unwrap_or("").to_string();
+    let of_type = |e: &&Value| types.is_empty() || types.split(',').any(|t| t == e.text(&["type"]));
+    let mut events: Vec<&Value> = list.list(&["items"]).iter().filter(wanted).filter(of_type).collect();
+    events.sort_by(|a, b| a.text(&["lastTimestamp"]).cmp(b.text(&["lastTimestamp"])));
+    if events.is_empty() {
+        let place = if namespace.is_empty() { String::new() } else { format!(" in {namespace} namespace.") };
+        cx.err(format!("No events found{place}"));
+        return Ok(());
+    }
+    let mut view = View::new(cx, &res)?;
+    for event in events {
+        view.add(cx, &res, event, false);
+    }
+    let text = view.table.flush(!cx.command.on("no-headers"));
+    cx.out(text);
+    Ok(())
+}

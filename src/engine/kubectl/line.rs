@@ -70,6 +70,7 @@ pub const VERBS: &[&str] = &[
     "diff",
     "drain",
     "edit",
+    "events",
     "exec",
     "explain",
     "expose",

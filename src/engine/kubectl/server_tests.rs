@@ -227,3 +227,19 @@ fn a_workload_is_exposed_by_its_selector() {
     assert_eq!(c.run("expose deploy web --type=NodePort"), "service/web exposed");
     assert_eq!(c.run("get svc web -o jsonpath='{.spec.selector.app} {.spec.ports[0].port}'"), "web 80");
 }
+
+#[test]
+fn events_are_told_by_object() {
+    let mut c = Cluster::new();
+    let event = |name: &str, pod: &str, at: &str| {
+        json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "name": pod, "namespace": "default"}, "type": "Normal", "reason": "Pulled", "message": "m", "lastTimestamp": at})
+    };
+    c.file("e.yaml", &[event("x", "a", "2026-01-01T00:00:00Z"), event("y", "b", "2026-01-01T00:00:00Z")]);
+    c.run("create -f e.yaml");
+    assert_eq!(
+        c.run("events --for pod/a"),
+        "LAST SEEN   TYPE     REASON   OBJECT   MESSAGE\n0s          Normal   Pulled   pod/a    m"
+    );
+    assert_eq!(c.run("events -n kube-system"), "No events found in kube-system namespace.");
+}

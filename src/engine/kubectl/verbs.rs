@@ -19,6 +19,7 @@ pub fn run(cx: &mut Cx) -> Flow {
     }
     match verb.as_str() {
         "get" => get::get(cx),
+        "events" => get::events(cx),
         "describe" => describe::describe(cx),
         "apply" => apply::apply(cx),
         "create" => create::create(cx),

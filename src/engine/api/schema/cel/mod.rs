@@ -9,7 +9,7 @@
 //! Caveats: a rule whose program failed to compile is left out; its definition was refused.
 //!
 //! Divergence from Kubernetes: the static estimate follows cel-go's rules but is written from their reading, and
-//! may differ for functions that are rare in rules. Runtime costs are right in their order of magnitude only.
+//! may differ for functions that are rare in rules; the text of a number or a time counts as 64 characters at most. Runtime costs are right in their order of magnitude only.
 //! Message and struct literals, the authorizer library and rules inside `allOf` are left out. Time zones are `UTC` or
 //! offsets, not names. Unicode classes in regular expressions are refused. Numbers in quantities beyond 128 bits
 //! of billionths are refused instead of kept. The text of a compile error names the fault but no column.

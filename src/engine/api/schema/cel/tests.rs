@@ -1,10 +1,10 @@
 //! Claims about rules, each by a schema, an object and what comes of them.
 
-use super::{compile_schema, evaluate, CelOutcome};
+use super::{CelOutcome, compile_schema, evaluate};
 use crate::api::schema::field::FieldError;
 use crate::api::schema::ratchet::Old;
 use crate::api::schema::structural::Structural;
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 
 fn schema_of(spec: Value) -> std::sync::Arc<Structural> {
     Structural::parse(&json!({"type": "object", "properties": {"spec": spec}})).unwrap()
@@ -235,11 +235,13 @@ fn types_are_checked_against_the_schema() {
         refused(rule);
     }
     holds("self.o != null && type(self.u) == int && self.u == 5");
-    assert!(compile_errors(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+    assert!(
+        compile_errors(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
         "properties": {"a": {"x-kubernetes-preserve-unknown-fields": true}},
         "x-kubernetes-validations": [{"rule": "has(self.a)"}]}))[0]
-        .detail
-        .contains("undefined field"));
+            .detail
+            .contains("undefined field")
+    );
 }
 
 #[test]
@@ -334,4 +336,103 @@ fn a_reordered_map_list_is_forgiven_and_a_root_with_metadata_never_is() {
     let (rules, _) = compile_schema(&schema, "s", &[]);
     let object = json!({"metadata": {"name": "a"}, "spec": "y"});
     assert_eq!(evaluate(&rules, &object, Some(Old::new(&object, &schema))).errors.len(), 1);
+}
+
+/// Tokens that random rules are put together from.
+const TOKENS: &[&str] = &[
+    "self",
+    "oldSelf",
+    ".i",
+    ".s",
+    ".l",
+    ".m",
+    ".set",
+    ".u",
+    ".o",
+    ".x",
+    ".?j",
+    "[0]",
+    "[?9]",
+    "['a']",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "?",
+    "==",
+    "!=",
+    "<",
+    "&&",
+    "||",
+    "!",
+    "-",
+    "+",
+    "*",
+    "/",
+    "%",
+    "in",
+    "1",
+    "2.5",
+    "3u",
+    "'a'",
+    "b'x'",
+    "true",
+    "null",
+    ".all(x, x > 0)",
+    ".map(x, [x, x])",
+    ".exists(k, v, true)",
+    ".filter(x, x == x)",
+    ".size()",
+    "size(",
+    "string(",
+    "int(",
+    "dyn(",
+    "type(",
+    ".matches('(a+)+$')",
+    ".split(',')",
+    ".join('-')",
+    ".format([1])",
+    ".replace('', 'ab')",
+    "lists.range(100000)",
+    ".flatten()",
+    ".sort()",
+    ".sum()",
+    "quantity('1')",
+    "ip('::1')",
+    "url('/')",
+    "duration('1h')",
+    "timestamp('2024-01-01T00:00:00Z')",
+    "optional.of(1)",
+    ".orValue(2)",
+    "has(",
+    "🦀",
+    ".getFullYear()",
+    ".substring(1)",
+    "'%s'",
+    "semver('1.0.0')",
+    "cidr('10.0.0.0/8')",
+    "format.uuid()",
+    ".validate('x')",
+];
+
+#[test]
+fn random_rules_end_within_their_limits() {
+    let mut rng = crate::rng::Rng::new(11);
+    let mut ran = 0;
+    for _ in 0..4_000 {
+        let count = 1 + rng.next_u64() % 12;
+        let tokens: Vec<&str> = (0..count).map(|_| TOKENS[(rng.next_u64() % TOKENS.len() as u64) as usize]).collect();
+        let schema = schema_of(playground(&format!("self{} == {}", tokens.concat(), tokens.join(" "))));
+        let _ = compile_schema(&schema, "s", &[]);
+        let schema = schema_of(playground(&format!("dyn({}) == 1 || true", tokens.concat())));
+        let rules = super::compile_quietly(&schema, true);
+        let object = json!({"spec": sample()});
+        let out = evaluate(&rules, &object, Some(&object));
+        ran += usize::from(out.errors.is_empty());
+    }
+    assert!(ran > 0);
 }
