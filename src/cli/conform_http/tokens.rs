@@ -59,7 +59,9 @@ impl Tokens {
         if pattern == played || pattern.split('|').any(|word| word == played) {
             return true;
         }
-        let mut rest = played;
+        // A revision is named after its set where the recording has the hash alone.
+        let alone = pattern.starts_with("<rev-") && pattern.ends_with('>');
+        let mut rest = if alone { played.rsplit('-').next().unwrap_or(played) } else { played };
         for piece in pieces(pattern) {
             let sort = match &piece {
                 Piece::Text(text) => match rest.strip_prefix(text.as_str()) {

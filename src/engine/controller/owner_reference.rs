@@ -39,7 +39,8 @@ impl Owner {
             && reference.text(&["name"]) == self.name
     }
 
-    fn reference(&self) -> Value {
+    #[must_use]
+    pub fn reference(&self) -> Value {
         json!({"apiVersion": self.api_version, "kind": self.kind, "name": self.name, "uid": self.uid})
     }
 }

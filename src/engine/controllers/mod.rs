@@ -1,6 +1,6 @@
 //! The controllers that come with a cluster, on the same informers and queues as every operator.
 //!
-//! Divergence from Kubernetes: workload controllers (Deployment, ReplicaSet, StatefulSet) are not built yet; the scheduler
+//! Divergence from Kubernetes: workload controllers (Deployment, ReplicaSet) are not built yet; the scheduler
 //! knows readiness, cordons and the number of pods, no resources; a volume claim is bound as soon as it is seen.
 
 mod aggregation;
@@ -10,6 +10,7 @@ mod kubelet;
 mod namespace;
 mod node_lifecycle;
 mod scheduler;
+mod statefulset;
 
 use crate::ids::Gvr;
 use crate::process::controller::Controller;
@@ -24,6 +25,7 @@ pub fn manager() -> Vec<Arc<dyn Controller>> {
         Arc::new(node_lifecycle::NodeLifecycle),
         Arc::new(claims::Claims),
         Arc::new(aggregation::Aggregation),
+        Arc::new(statefulset::StatefulSets),
     ]
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Divergence from Kubernetes: one version of each kind is served, and only the kinds in the table.
 
+mod apps;
 mod table;
 
 pub use table::KINDS;

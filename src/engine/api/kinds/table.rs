@@ -1,5 +1,6 @@
 //! The table itself, in the order discovery lists it.
 
+use super::apps;
 use super::{Hooks, Kind, NameRule};
 use crate::api::crd::{strategy, validate};
 use crate::api::rbac::validate as roles;
@@ -24,6 +25,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         short_names: &["pvc"],
         has_status: true,
+        hooks: Hooks { prepare_create: apps::prepare_claim, ..Hooks::NONE },
         ..Kind::new("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim")
     },
     Kind {
@@ -37,6 +39,7 @@ pub static KINDS: &[Kind] = &[
         categories: ALL,
         has_status: true,
         generation: true,
+        hooks: Hooks { prepare_create: apps::prepare_pod, ..Hooks::NONE },
         ..Kind::new("", "v1", "Pod", "pods", "pod")
     },
     Kind { ..Kind::new("", "v1", "Secret", "secrets", "secret") },
@@ -103,6 +106,7 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         has_scale: true,
         generation: true,
+        hooks: Hooks { default: apps::default_stateful_set, ..Hooks::NONE },
         ..Kind::new("apps", "v1", "StatefulSet", "statefulsets", "statefulset")
     },
     Kind {

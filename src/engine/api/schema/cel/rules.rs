@@ -3,7 +3,7 @@
 //! Texts and order follow apiextensions `pkg/apis/apiextensions/validation/validation.go`.
 
 use super::cost;
-use super::decl::{declare, REQUEST_MAX};
+use super::decl::{REQUEST_MAX, declare};
 use super::types::{Decl, Type};
 use super::{check, check::Checked, parse};
 use crate::api::schema::field::{ErrorKind, FieldError};

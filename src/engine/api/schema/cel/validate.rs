@@ -1,7 +1,7 @@
 //! Running the rules over an object, from the root down, each node beside its old self.
 
 use super::convert::from_json;
-use super::eval::{evaluate as run, CALL_COST_MAX};
+use super::eval::{CALL_COST_MAX, evaluate as run};
 use super::rules::{CompiledRule, CompiledRules, RuleNode};
 use super::value::{Failure, Value};
 use crate::api::schema::field::{ErrorKind, FieldError, FieldPath};
