@@ -431,7 +431,7 @@ fn random_rules_end_within_their_limits() {
         let schema = schema_of(playground(&format!("dyn({}) == 1 || true", tokens.concat())));
         let rules = super::compile_quietly(&schema, true);
         let object = json!({"spec": sample()});
-        let out = evaluate(&rules, &object, Some(&object));
+        let out = evaluate(&rules, &object, Some(Old::new(&object, &schema)));
         ran += usize::from(out.errors.is_empty());
     }
     assert!(ran > 0);
