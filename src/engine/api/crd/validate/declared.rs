@@ -94,7 +94,8 @@ pub fn selectable_fields(version: &Value, schema: Option<&Value>, path: &str, er
                 errors.push(FieldError::invalid_text(at, json_path, "must not point to fields in metadata"));
             }
             Ok(node) if !matches!(text(node, "type"), "string" | "boolean" | "integer") => {
-                let detail = "must point to a field of type string, boolean or integer. Enum string fields and strings \
+                let detail =
+                    "must point to a field of type string, boolean or integer. Enum string fields and strings \
                               with formats are allowed.";
                 errors.push(FieldError::invalid_text(at, json_path, detail));
             }
@@ -111,6 +112,9 @@ fn selected<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, &'static str
         if step.is_empty() || step.contains(['[', ']']) {
             return Err("expected a field name");
         }
-        node.at(&["properties", step]).ok_or("does not refer to a valid field")
+        let declared = node.at(&["properties", step]);
+        // A map has a field of any name.
+        let values = || node.get("additionalProperties").filter(|v| v.is_object() && node.get("properties").is_none());
+        declared.or_else(values).ok_or("does not refer to a valid field")
     })
 }

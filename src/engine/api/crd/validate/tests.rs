@@ -153,3 +153,73 @@ fn hostile_definitions_are_judged_without_panic() {
         assert!(!validate(&json!({"spec": spec})).is_empty());
     }
 }
+
+#[test]
+fn selectable_fields_are_declared_scalars_each_once_and_at_most_eight() {
+    let with = |paths: &[&str]| {
+        let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let mut object =
+            with_spec(json!({"a": {"type": "string"}, "m": map, "l": {"type": "array", "items": {"type": "string"}}}));
+        let fields: Vec<Value> = paths.iter().map(|p| json!({"jsonPath": p})).collect();
+        object["spec"]["versions"][0]["selectableFields"] = json!(fields);
+        causes(&object)
+    };
+    assert_eq!(with(&[".spec.a", ".spec.m.k"]), [""; 0]);
+    let bad = ["Invalid spec.selectableFields[0].jsonPath"];
+    for path in [".spec", ".spec.zz", ".spec.l[0]", "spec.a", ".metadata.labels", ".spec..a"] {
+        assert_eq!(with(&[path]), bad, "{path}");
+    }
+    assert_eq!(with(&[".spec.a", ".spec.a"]), ["Duplicate spec.selectableFields[1].jsonPath"]);
+    assert!(with(&[".spec.a"; 9]).contains(&"TooMany spec.selectableFields".to_string()));
+}
+
+#[test]
+fn the_root_carries_little_when_status_is_a_subresource() {
+    let with = |schema: Value| {
+        let mut object = definition(schema);
+        object["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+        causes(&object)
+    };
+    assert_eq!(with(json!({"type": "object", "required": ["spec"], "description": "d"})), [""; 0]);
+    assert_eq!(with(json!({"type": "object", "minProperties": 1})), ["Invalid S"]);
+    assert_eq!(with(json!({"type": "object", "nullable": true})), ["Forbidden S.nullable", "Invalid S"]);
+    assert_eq!(causes(&definition(json!({"type": "object", "minProperties": 1}))), [""; 0]);
+}
+
+#[test]
+fn metadata_at_the_root_restricts_names_only() {
+    let with = |metadata: Value| causes(&definition(json!({"type": "object", "properties": {"metadata": metadata}})));
+    assert_eq!(with(json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}})), [""; 0]);
+    assert_eq!(with(json!({"type": "object", "required": ["name"]})), ["Forbidden S.properties[metadata]"]);
+    let labels = json!({"type": "object", "properties": {"labels": {"type": "object"}}});
+    assert_eq!(with(labels), ["Forbidden S.properties[metadata]"]);
+    let named = json!({"type": "object", "properties": {"name": {"type": "string", "default": "x"}}});
+    assert_eq!(with(named), ["Forbidden S.properties[metadata].properties[name].default"]);
+}
+
+#[test]
+fn keywords_that_the_server_does_not_take_are_refused() {
+    let with = |node: Value| causes(&with_spec(json!({"a": node})));
+    assert_eq!(with(json!({"type": "string", "$ref": "#/x"})), ["Forbidden P[a].$ref"]);
+    let unique = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true});
+    assert_eq!(with(unique), ["Forbidden P[a].uniqueItems"]);
+    assert_eq!(with(json!({"type": "text"})), ["NotSupported P[a].type"]);
+    let free = "x-kubernetes-preserve-unknown-fields";
+    assert_eq!(with(json!({"type": "object", free: false})), [format!("Invalid P[a].{free}")]);
+    let both = json!({"type": "object", "properties": {"x": {"type": "string"}}, "additionalProperties": true});
+    assert_eq!(with(both), [""; 0]);
+}
+
+#[test]
+fn a_kubernetes_group_needs_a_word_of_approval() {
+    let with = |value: Option<&str>| {
+        let mut object = with_spec(json!({}));
+        object["metadata"] = json!({"name": "caches.x.k8s.io", "annotations": {API_APPROVED: value}});
+        object["spec"]["group"] = json!("x.k8s.io");
+        causes(&object)
+    };
+    assert_eq!(with(None), ["Required metadata.annotations[api-approved.kubernetes.io]"]);
+    assert_eq!(with(Some("perhaps")), ["Invalid metadata.annotations[api-approved.kubernetes.io]"]);
+    assert_eq!(with(Some("unapproved, a test")), [""; 0]);
+    assert_eq!(with(Some("https://x.example/1")), [""; 0]);
+}
