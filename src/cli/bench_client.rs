@@ -1,16 +1,20 @@
 //! How fast the client machines are: the queue, the informer, and 10,000 objects through list, watch and one reconcile each.
 
-use engine::api::message::{WatchEvent, WatchEventType};
+use engine::api::message::{Method, Request, User, WatchEvent, WatchEventType};
 use engine::client::call::{Call, CallId, Input, ListPage, Scope};
 use engine::client::informer::{Informer, InformerSpec};
 use engine::client::reflector::INITIAL_EVENTS_END;
+use engine::command::Command;
+use engine::event::Event;
 use engine::ids::{Gvr, Key};
-use engine::object::Object;
+use engine::library;
+use engine::object::{Object, ObjectView, remove, set};
 use engine::rng::Rng;
 use engine::time::{SimTime, Span};
 use engine::workqueue::rate_limiter::Limiter;
 use engine::workqueue::{AddOptions, Got, WorkQueue};
-use serde_json::json;
+use engine::world::{ClusterSpec, World};
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -20,6 +24,7 @@ const ROUNDS: u64 = 20;
 /// Prints one line of JSON.
 pub fn run() -> ExitCode {
     let many = through_everything();
+    let cluster = through_a_cluster();
     println!(
         "{}",
         json!({
@@ -29,6 +34,9 @@ pub fn run() -> ExitCode {
             "objects": OBJECTS,
             "streamedListMs": many.0,
             "listMs": many.1,
+            "clusterMs": cluster.0,
+            "clusterRecords": cluster.1,
+            "clusterReconciles": cluster.2,
             "peakMemoryKb": peak_memory_kb(),
         })
     );
@@ -136,7 +144,6 @@ fn drain(informer: &mut Informer, queue: &mut WorkQueue) {
     while informer.process().is_some() {
         for handler in &handlers {
             while let Some(notification) = informer.next_notification(*handler) {
-                use engine::object::ObjectView;
                 queue.add(SimTime::ZERO, &notification.object().key(), AddOptions::now());
                 informer.finished(*handler);
             }
@@ -183,6 +190,41 @@ fn through_everything() -> (u128, u128) {
         began.elapsed().as_millis()
     };
     (run(true), run(false))
+}
+
+/// All objects in a whole cluster: written, watched, listed again by an operator that starts anew, and reconciled once in
+/// each of its lives. Milliseconds, records, reconciles.
+fn through_a_cluster() -> (u128, usize, usize) {
+    let began = Instant::now();
+    let scenario = library::load("status-unchanged").and_then(Result::ok);
+    let Some(scenario) = scenario else { return (0, 0, 0) };
+    let mut spec = ClusterSpec::from(&scenario);
+    spec.operators = vec!["lab-touch".to_string()];
+    let mut world = World::new(&spec);
+    let definition = scenario.manifests.iter().filter(|o| o.kind() == "CustomResourceDefinition").cloned().collect();
+    world.submit(SimTime::ZERO, Command::Apply { manifests: definition });
+    let mut records = world.run_until(SimTime::ZERO + Span::secs(4)).len();
+    for n in 0..OBJECTS {
+        let mut made = Value::clone(&object(n, 0));
+        set(&mut made, &["metadata", "namespace"], json!("default"));
+        remove(&mut made, &["metadata", "resourceVersion"]);
+        set(&mut made, &["metadata", "annotations"], json!({"touched": "true"}));
+        let mut request = Request::new(Method::Post, "/apis/demo.example/v1/namespaces/default/caches").body(made);
+        request.user = User { name: "admin".into(), groups: vec!["system:masters".into()] };
+        world.ask(&request);
+    }
+    let mut reconciles = 0;
+    let mut run = |world: &mut World, until: u64| {
+        for second in world.now().0 / 1_000_000..until {
+            let made = world.run_until(SimTime::ZERO + Span::secs(second + 1));
+            records += made.len();
+            reconciles += made.iter().filter(|r| matches!(r.event, Event::Finished { .. })).count();
+        }
+    };
+    run(&mut world, 120);
+    world.submit(world.now(), Command::Crash { process: "operator".to_string(), restart_ms: 0 });
+    run(&mut world, 240);
+    (began.elapsed().as_millis(), records, reconciles)
 }
 
 /// The most memory the process has had, where the system tells it.

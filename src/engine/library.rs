@@ -31,6 +31,7 @@ scenarios!(
     "failures-and-ceiling",
     "expired-version",
     "malformed-object",
+    "cached-read",
     "two-leaders",
     "client-throttling",
 );

@@ -24,7 +24,7 @@ fn operator() -> String {
 
 fn fault(rng: &mut Rng) -> Command {
     let resource = || "kitchenorders".to_string();
-    match rng.below(14) {
+    match rng.below(15) {
         0 => Command::DropWatch { process: operator(), resource: String::new() },
         1 => Command::Freeze { process: operator() },
         2 => Command::Thaw { process: operator() },
@@ -37,7 +37,8 @@ fn fault(rng: &mut Rng) -> Command {
         9 => Command::Latency { process: operator(), ms: Some(rng.below(800)) },
         10 => Command::Compact,
         11 => Command::StallWatch { process: operator(), resource: resource() },
-        12 => Command::Set { knob: "workers".to_string(), value: i64::try_from(rng.between(1, 4)).unwrap_or(1) },
+        12 => Command::OldServer { process: operator(), on: rng.chance(500) },
+        13 => Command::Set { knob: "workers".to_string(), value: i64::try_from(rng.between(1, 4)).unwrap_or(1) },
         _ => {
             let failures = [
                 Failure::Conflict,
@@ -58,6 +59,7 @@ fn fault(rng: &mut Rng) -> Command {
 fn mend() -> Vec<Command> {
     vec![
         Command::Heal { process: operator() },
+        Command::OldServer { process: operator(), on: false },
         Command::Thaw { process: operator() },
         Command::ClockRate { process: operator(), percent: 100 },
         Command::Latency { process: operator(), ms: None },
@@ -72,6 +74,9 @@ fn play(seed: u64) {
     let mut spec = ClusterSpec::from(&scenario);
     spec.seed = seed;
     spec.nodes.clear();
+    spec.knobs.set("replicas", i64::from(rng.chance(300)) + 1).expect("in its range");
+    spec.knobs.set("priorityQueue", i64::from(rng.chance(500))).expect("in its range");
+    spec.knobs.set("watchList", i64::from(rng.chance(500))).expect("in its range");
     let mut world = World::new(&spec);
     for (at, command) in scenario.commands().filter(|(at, _)| *at == SimTime::ZERO) {
         world.submit(at, command);
@@ -115,7 +120,9 @@ fn check(world: &World, scene: &Scene) {
     for (key, order) in stored.iter() {
         assert_eq!(order.int(&["status", "prepared"]), order.int(&["spec", "dishes"]), "{key} is cooked");
     }
-    let process = world.process("operator").expect("it is there");
+    let replicas = ["operator", "operator-1"].into_iter().filter_map(|name| world.process(name));
+    let leading: Vec<_> = replicas.filter(|p| p.election().is_none_or(|election| election.leads)).collect();
+    let [process] = leading.as_slice() else { panic!("{} replicas lead", leading.len()) };
     assert_eq!(process.state(), ProcessState::Running);
     for (id, port) in process.ports().iter().filter(|(id, _)| id.resource == orders) {
         let versions = |object: &engine::object::Object| object.resource_version().to_string();
