@@ -306,7 +306,7 @@ impl Run {
             && client.informer.fifo().is_empty()
             && client.workers.iter().all(Option::is_none)
             && !client.queue.has_work()
-            && client.queue.delayed().is_empty()
+            && client.queue.delayed().next().is_none()
             && *client.informer.indexer().objects() == self.server.objects
     }
 

@@ -12,11 +12,11 @@ use engine::time::{SimTime, Span};
 use engine::world::{ClusterSpec, World};
 use std::collections::BTreeMap;
 
-const SEEDS: u64 = 1_000;
+const SEEDS: u64 = 600;
 /// The last fault comes before this instant.
 const FAULTS_END: SimTime = SimTime(30_000_000);
 /// By then everything has to be mended: the longest back-off of a reflector is a minute.
-const END: SimTime = SimTime(400_000_000);
+const END: SimTime = SimTime(250_000_000);
 
 fn operator() -> String {
     "operator".to_string()

@@ -233,8 +233,12 @@ impl Ports {
     pub fn take_requests(&mut self) -> Vec<(Request, Caller)> {
         let mut requests = Vec::new();
         for (id, port) in &mut self.ports {
+            let calls = port.informer.take_calls();
+            if calls.is_empty() {
+                continue;
+            }
             let scope = port.informer.scope().clone();
-            for call in port.informer.take_calls() {
+            for call in calls {
                 match call {
                     Call::List(list) => {
                         port.asked = Some((list.id, None));

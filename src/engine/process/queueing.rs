@@ -67,7 +67,7 @@ impl Queueing {
     /// To be added after its backoff.
     pub fn add_rate_limited(&mut self, core: &mut Core, key: &Key, priority: i64) {
         self.queue.add(core.now(), key, AddOptions::rate_limited().priority(priority));
-        let at = self.queue.delayed().into_iter().find(|d| d.key == *key).map_or(core.now(), |d| d.at);
+        let at = self.queue.delayed_until(key).unwrap_or(core.now());
         let failures = self.queue.num_requeues(key);
         self.delayed(core, QueueOp::BackedOff { after: at.since(core.now()), failures }, key);
     }
@@ -102,7 +102,7 @@ impl Queueing {
     /// Delayed keys whose time has come are put in line.
     pub fn advance(&mut self, core: &mut Core) {
         let now = core.now();
-        let due: Vec<Key> = self.queue.delayed().into_iter().filter(|d| d.at <= now).map(|d| d.key).collect();
+        let due: Vec<Key> = self.queue.delayed().take_while(|d| d.at <= now).map(|d| d.key).collect();
         self.queue.advance(now);
         for key in due {
             core.resume(self.origins.get(&key).copied().unwrap_or_default());
@@ -140,12 +140,10 @@ impl Queueing {
     #[must_use]
     pub fn shot(&self) -> QueueShot {
         let queue = &self.queue;
-        let ready: Vec<Key> = queue.queued().into_iter().take(QUEUE_SHOWN_MAX).map(|(k, _)| k.clone()).collect();
+        let ready: Vec<Key> = queue.queued().take(QUEUE_SHOWN_MAX).map(|(k, _)| k.clone()).collect();
         let processing: Vec<Key> = queue.processing().take(QUEUE_SHOWN_MAX).cloned().collect();
-        let dirty: Vec<Key> =
-            queue.dirty().into_iter().filter(|k| processing.contains(k)).take(QUEUE_SHOWN_MAX).cloned().collect();
-        let delayed: Vec<(Key, SimTime)> =
-            queue.delayed().into_iter().take(QUEUE_SHOWN_MAX).map(|d| (d.key, d.at)).collect();
+        let dirty: Vec<Key> = processing.iter().filter(|key| queue.is_dirty(key)).cloned().collect();
+        let delayed: Vec<(Key, SimTime)> = queue.delayed().take(QUEUE_SHOWN_MAX).map(|d| (d.key, d.at)).collect();
         let shown = ready.iter().chain(&processing).chain(delayed.iter().map(|(k, _)| k));
         let counted: BTreeMap<Key, u32> = shown.map(|k| (k.clone(), queue.num_requeues(k))).collect();
         let failures = counted.into_iter().filter(|(_, n)| *n > 0).collect();

@@ -8,7 +8,7 @@
 //! Divergence from Kubernetes: the 10 s heartbeat is left out, because it changes nothing.
 
 use crate::time::SimTime;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A binary heap by deadline that knows where each key stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +57,25 @@ impl<K: Ord + Clone> DelayHeap<K> {
         Some(popped)
     }
 
-    /// All entries, the next one first.
+    /// All entries, the next one first, each found only when it is asked for.
+    pub fn in_order(&self) -> impl Iterator<Item = (SimTime, &K)> {
+        // Of each entry that has left, the two below it stand at the frontier.
+        let mut frontier: BTreeSet<(SimTime, usize)> = self.next().map(|at| (at, 0)).into_iter().collect();
+        std::iter::from_fn(move || {
+            let (at, i) = frontier.pop_first()?;
+            for below in [2 * i + 1, 2 * i + 2] {
+                if let Some((at, _)) = self.entries.get(below) {
+                    frontier.insert((*at, below));
+                }
+            }
+            Some((at, &self.entries[i].1))
+        })
+    }
+
+    /// When `key` is due.
     #[must_use]
-    pub fn entries(&self) -> Vec<(SimTime, K)> {
-        let mut all = self.entries.clone();
-        all.sort();
-        all
+    pub fn time_of(&self, key: &K) -> Option<SimTime> {
+        self.place.get(key).map(|i| self.entries[*i].0)
     }
 
     fn swap(&mut self, i: usize, j: usize) {
@@ -130,6 +143,8 @@ mod tests {
         for n in 0..50_u64 {
             heap.insert(&n, SimTime(n));
         }
+        let shown: Vec<SimTime> = heap.in_order().map(|(at, _)| at).collect();
+        assert!(shown.len() == 100 && shown.is_sorted());
         let mut last = SimTime::ZERO;
         while let Some((at, _)) = heap.pop_due(SimTime(1_000)) {
             assert!(at >= last);

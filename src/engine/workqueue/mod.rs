@@ -347,20 +347,28 @@ impl<K: Ord + Clone> WorkQueue<K> {
     }
 
     /// Keys in line with their priorities, the next one first. In the priority queue some of them may be in work.
-    #[must_use]
-    pub fn queued(&self) -> Vec<(&K, i64)> {
+    pub fn queued(&self) -> Box<dyn Iterator<Item = (&K, i64)> + '_> {
         match &self.line {
-            Line::Classic { line, .. } => line.line().iter().map(|key| (key, 0)).collect(),
-            Line::Priority(line) => line.ready().collect(),
+            Line::Classic { line, .. } => Box::new(line.line().iter().map(|key| (key, 0))),
+            Line::Priority(line) => Box::new(line.ready()),
         }
     }
 
-    /// Keys that want a run: what the plain queue calls dirty, or the ready keys of the priority queue.
+    /// Does `key` want a run: is it what the plain queue calls dirty, or a ready key of the priority queue?
     #[must_use]
-    pub fn dirty(&self) -> Vec<&K> {
+    pub fn is_dirty(&self, key: &K) -> bool {
         match &self.line {
-            Line::Classic { line, .. } => line.dirty().iter().collect(),
-            Line::Priority(line) => line.ready().map(|(key, _)| key).collect(),
+            Line::Classic { line, .. } => line.dirty().contains(key),
+            Line::Priority(line) => line.ready_at(key) == Some(None),
+        }
+    }
+
+    /// When a delayed key comes.
+    #[must_use]
+    pub fn delayed_until(&self, key: &K) -> Option<SimTime> {
+        match &self.line {
+            Line::Classic { delayed, .. } => delayed.time_of(key),
+            Line::Priority(line) => line.ready_at(key).flatten(),
         }
     }
 
@@ -373,14 +381,13 @@ impl<K: Ord + Clone> WorkQueue<K> {
     }
 
     /// Delayed keys, the next one first.
-    #[must_use]
-    pub fn delayed(&self) -> Vec<Delayed<K>> {
+    pub fn delayed(&self) -> Box<dyn Iterator<Item = Delayed<K>> + '_> {
         match &self.line {
             Line::Classic { delayed, .. } => {
-                delayed.entries().into_iter().map(|(at, key)| Delayed { key, at, priority: 0 }).collect()
+                Box::new(delayed.in_order().map(|(at, key)| Delayed { key: key.clone(), at, priority: 0 }))
             }
             Line::Priority(line) => {
-                line.waiting().map(|(key, at, priority)| Delayed { key: key.clone(), at, priority }).collect()
+                Box::new(line.waiting().map(|(key, at, priority)| Delayed { key: key.clone(), at, priority }))
             }
         }
     }

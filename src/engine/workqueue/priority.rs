@@ -119,6 +119,12 @@ impl<K: Ord + Clone> Priority<K> {
         self.waiting.iter().map(|((at, (Reverse(priority), _)), key)| (key, *at, *priority))
     }
 
+    /// When `key` becomes ready: `None` if it is not there, `Some(None)` if it is ready.
+    #[must_use]
+    pub fn ready_at(&self, key: &K) -> Option<Option<SimTime>> {
+        self.items.get(key).map(|item| item.ready_at)
+    }
+
     #[must_use]
     pub fn locked(&self) -> &BTreeSet<K> {
         &self.locked
