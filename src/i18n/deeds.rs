@@ -67,6 +67,7 @@ pub fn typed(command: &Command) -> String {
         Command::Switch { process, controller, on } => {
             format!("{process}/{controller} {}", if *on { "on" } else { "off" })
         }
+        Command::Compact => "compact the history".to_string(),
         Command::Set { knob, value } => format!("{knob} = {value}"),
     }
 }

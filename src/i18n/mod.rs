@@ -132,12 +132,12 @@ macro_rules! text {
 
 text! {
     scenario, sandbox, share, shared, share_hint, theme_light, theme_dark, language, view, view_cluster, view_kitchen, help, close,
-    play, pause, step, step_back, start, speed, by_event, by_reconcile, until_quiet, until_quiet_title, event_of, other_future, timeline, seek,
-    break_it, kill_pod, node_down, node_up, drop_watch, fail_write, conflict, internal, timeout, crash, armed, no_pod, target,
+    play, pause, step, step_back, start, speed, by_event, by_reconcile, until_quiet, event_of, other_future, seek,
+    break_it, kill_pod, node_down, node_up, drop_watch, fail_write, conflict, internal, timeout, crash, armed, target,
     manifest, manifest_hint, apply, applied, manifest_label,
-    object, log, why, objects, no_object, last_write, by_user, no_write_yet, whole, changes, log_hint, no_record, led_here, woke, root,
+    object, log, why, objects, no_object, by_user, no_write_yet, log_hint, no_record, led_here, woke, root,
     lane_user, lane_writes, lane_watch, lane_reconcile, lane_ready, gap,
-    stage_label, run_as_text, open_without, link_differs, damaged_scenario, limits,
-    ready, starting, leaving, failed, plain, down, frozen, pending, more, printed,
+    stage_label, run_as_text, open_without, link_differs,
+    ready, starting, leaving, failed, plain, down, frozen, pending,
     key_space, key_arrows, key_shift, key_speed, key_ends, key_help, about, side, inspector,
 }

@@ -94,25 +94,10 @@ impl Gauge {
         }
     }
 
-    /// All wishes together.
-    #[must_use]
-    pub fn total(&self) -> Count {
-        self.wishes.values().fold(Count::default(), |sum, wish| {
-            let one = self.count(wish);
-            Count { want: sum.want + one.want, ready: sum.ready + one.ready, starting: sum.starting + one.starting }
-        })
-    }
-
     /// Missing and surplus of every wish, added up.
     #[must_use]
     pub fn gap(&self) -> i64 {
         self.wishes.values().map(|wish| self.count(wish).gap()).sum()
-    }
-
-    /// The count of one object, if it is a wish.
-    #[must_use]
-    pub fn one(&self, resource: &GroupResource, key: &Key) -> Option<Count> {
-        self.wishes.get(&(resource.clone(), key.clone())).map(|wish| self.count(wish))
     }
 
     /// The count of the wish with this key, whatever its resource.
@@ -211,7 +196,7 @@ mod tests {
         put(&mut gauge, "pods", pod_of("u", "c-0", "r:2", "True"));
         put(&mut gauge, "pods", pod_of("u", "c-1", "r:1", "True"));
         put(&mut gauge, "pods", pod_of("u", "c-2", "r:2", "False"));
-        assert_eq!(gauge.total(), Count { want: 3, ready: 1, starting: 2 });
+        assert_eq!(gauge.keyed(&Key::new("", "c")).unwrap(), Count { want: 3, ready: 1, starting: 2 });
         assert_eq!((gauge.gap(), gauge.ready()), (2, 2));
     }
 

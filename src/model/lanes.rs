@@ -107,12 +107,6 @@ fn deed(command: &engine::command::Command) -> Deed {
     }
 }
 
-/// The value of a step function at an instant; nothing before its first step.
-#[must_use]
-pub fn value_at(steps: &Steps, at: SimTime) -> i64 {
-    steps[..steps.partition_point(|(when, _)| *when <= at)].last().map_or(0, |(_, value)| *value)
-}
-
 /// Marks of a lane as one SVG path: thin bars, at most one for each pixel of `width`.
 #[must_use]
 pub fn bars(times: impl Iterator<Item = SimTime>, end: SimTime, width: u32, y: u32, height: u32) -> String {
@@ -195,9 +189,6 @@ mod tests {
             push(&mut steps, SimTime(at), value);
         }
         assert_eq!(steps, [(SimTime(1), 3), (SimTime(5), 2)]);
-        assert_eq!(
-            (value_at(&steps, SimTime(0)), value_at(&steps, SimTime(4)), value_at(&steps, SimTime(9))),
-            (0, 3, 2)
-        );
+        assert_eq!((0, 3, 2));
     }
 }

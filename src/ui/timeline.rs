@@ -1,6 +1,6 @@
 //! The timeline: lanes of what happened and what will, the gap, the cursor.
 
-use crate::model::lanes::{Deed, Lanes, Steps};
+use crate::model::lanes::{Deed, Lanes, Steps, bars, boxes, curve, pixel};
 use crate::model::number::coordinate;
 use crate::session::use_session;
 use crate::ui::svg::Svg;
@@ -10,54 +10,15 @@ use leptos::prelude::*;
 
 const WIDTH: f32 = 1000.0;
 const LANE: f32 = 22.0;
-const GAP_TOP: f32 = 118.0;
-const GAP_HEIGHT: f32 = 30.0;
+const GAP_TOP: u32 = 118;
+const GAP_HEIGHT: u32 = 30;
 const HEIGHT: f32 = 156.0;
-/// Columns in which marks that fall together are drawn once.
-const COLUMNS: u64 = 500;
 
 /// Thousandths of the width, as the pointer gives them.
 const ACROSS: u64 = 100_000;
 
 fn x(at: SimTime, end: SimTime) -> f32 {
-    let share = at.0.min(end.0) * 10_000 / end.0.max(1);
-    share as f32 / 10_000.0 * WIDTH
-}
-
-/// Marks at instants, one a column.
-fn ticks(svg: &mut Svg, class: &str, times: &[SimTime], lane: usize, end: SimTime) {
-    let mut last = None;
-    for at in times {
-        let column = at.0 * COLUMNS / end.0.max(1);
-        if last != Some(column) && *at <= end {
-            svg.rect(class, (x(*at, end), LANE * lane as f32 + 5.0), (2.4, 11.0), 1);
-            last = Some(column);
-        }
-    }
-}
-
-fn spans(svg: &mut Svg, class: &str, spans: &[(SimTime, SimTime)], lane: usize, end: SimTime) {
-    let mut last = None;
-    for (from, to) in spans.iter().filter(|(from, _)| *from <= end) {
-        let column = (from.0 * COLUMNS / end.0.max(1), to.0 * COLUMNS / end.0.max(1));
-        if last != Some(column) {
-            let width = (x(*to, end) - x(*from, end)).max(2.4);
-            svg.rect(class, (x(*from, end), LANE * lane as f32 + 6.0), (width, 10.0), 2);
-            last = Some(column);
-        }
-    }
-}
-
-/// A step function as a line.
-fn curve(svg: &mut Svg, steps: &Steps, end: SimTime) {
-    let most = steps.iter().map(|(_, v)| *v).max().unwrap_or(0).max(1);
-    let y = |v: i64| GAP_TOP + GAP_HEIGHT * (1.0 - v as f32 / most as f32);
-    let mut d = format!("M0 {}", coordinate(y(0)));
-    for (at, value) in steps.iter().filter(|(at, _)| *at <= end) {
-        d.push_str(&format!("H{}V{}", coordinate(x(*at, end)), coordinate(y(*value))));
-    }
-    d.push_str(&format!("H{WIDTH}"));
-    svg.path("gapline", &d);
+    pixel(at, end, WIDTH as u32) as f32
 }
 
 fn ready(svg: &mut Svg, steps: &Steps, end: SimTime) {
@@ -79,11 +40,12 @@ fn draw(lanes: &Lanes, end: SimTime) -> String {
         let class = if *deed == Deed::Fault { "mark fault" } else { "mark" };
         svg.rect(class, (x(*at, end) - 4.0, 6.0), (8.0, 8.0), if *deed == Deed::Fault { 0 } else { 4 });
     }
-    ticks(&mut svg, "tick api", &lanes.writes, 1, end);
-    ticks(&mut svg, "tick watch", &lanes.watch, 2, end);
-    spans(&mut svg, "tick recon", &lanes.reconciles, 3, end);
+    let width = WIDTH as u32;
+    svg.path("tick api", &bars(lanes.writes.iter().copied(), end, width, 27, 11));
+    svg.path("tick watch", &bars(lanes.watch.iter().copied(), end, width, 49, 11));
+    svg.path("spans", &boxes(&lanes.reconciles, end, width, 72, 10));
     ready(&mut svg, &lanes.ready, end);
-    curve(&mut svg, &lanes.gap, end);
+    svg.path("gapline", &curve(&lanes.gap, end, width, GAP_TOP, GAP_TOP + GAP_HEIGHT));
     svg.0
 }
 

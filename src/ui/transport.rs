@@ -30,12 +30,12 @@ pub fn Transport() -> impl IntoView {
     view! {
         <div class="transport">
             <div class="buttons">
-                <button class="round" aria-label=move || session.t().start on:click=move |_| session.visit(SimTime::ZERO)>"⏮"</button>
+                <button class="round" aria-label=move || session.t().start on:click=move |_| session.visit(SimTime::ZERO)>"|◀"</button>
                 <button class="round" data-testid="step-back" aria-label=move || session.t().step_back on:click=move |_| step(Direction::Back)>"◀"</button>
                 <button class="round play" data-testid="play" aria-label=play on:click=move |_| session.toggle()>
                     {move || if session.playing.get() { "❚❚" } else { "▶" }}
                 </button>
-                <button class="round" data-testid="step" aria-label=move || session.t().step on:click=move |_| step(Direction::Forward)>"▶︎|"</button>
+                <button class="round" data-testid="step" aria-label=move || session.t().step on:click=move |_| step(Direction::Forward)>"▶|"</button>
                 <label class="speed"><span>{move || speed(session.speed.get())}</span>
                     <input type="range" min="-6" max="6" step="1" data-testid="speed" aria-label=move || session.t().speed
                         prop:value=move || session.speed.get().to_string()

@@ -1,6 +1,6 @@
 //! The address and the clipboard.
 
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// The fragment without its mark.
 #[must_use]
@@ -30,11 +30,13 @@ pub fn copy(text: &str) {
         && js_sys::Reflect::has(&window.navigator(), &"clipboard".into()).unwrap_or(false)
         && !window.navigator().clipboard().is_undefined()
     {
-        drop(window.navigator().clipboard().write_text(text).catch(&expect_refusal()));
+        // A refusal is an answer, not an error for the console.
+        let refused = wasm_bindgen::closure::Closure::once_into_js(|_: JsValue| {});
+        let written = window.navigator().clipboard().write_text(text);
+        let catch =
+            js_sys::Reflect::get(&written, &"catch".into()).ok().and_then(|c| c.dyn_into::<js_sys::Function>().ok());
+        if let Some(catch) = catch {
+            let _ = catch.call1(&written, &refused);
+        }
     }
-}
-
-/// A refusal is an answer, not an error for the console.
-fn expect_refusal() -> wasm_bindgen::closure::Closure<dyn FnMut(JsValue)> {
-    wasm_bindgen::closure::Closure::once(|_| {})
 }

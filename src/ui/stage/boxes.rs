@@ -17,7 +17,7 @@ const CHIP: f32 = 18.0;
 
 fn frame(svg: &mut Svg, class: &str, r: Rect, title: &str, small: &str, right: &str) {
     svg.rect(&format!("box {class}"), (r.x, r.y), (r.w, r.h), 12);
-    let name = if small.is_empty() { title.to_string() } else { format!("{title} · {small}") };
+    let name = if small.is_empty() || r.w < 180.0 { title.to_string() } else { format!("{title} · {small}") };
     svg.text(&format!("title {class}"), (r.x + 14.0, r.y + 23.0), &name);
     svg.text("small end", (r.x + r.w - 12.0, r.y + 23.0), right);
 }
@@ -84,7 +84,7 @@ fn server(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         svg.chip(if hit { "chip bad" } else { "chip api" }, at, (width - 5.0, 24.0), stage);
     }
     svg.text("mono", (r.x + 14.0, r.y + 84.0), &format!("{} {}", w.revision, server.revision));
-    let fit = (((r.w - 100.0) / 68.0) as usize).max(1);
+    let fit = (((r.w - 98.0) / 66.0) as usize).max(1);
     let skip = server.recent.len().saturating_sub(fit);
     for (i, write) in server.recent.iter().skip(skip).enumerate() {
         let newest = i + skip + 1 == server.recent.len();

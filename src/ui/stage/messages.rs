@@ -23,11 +23,22 @@ fn class(message: &Message) -> &'static str {
     }
 }
 
+/// The reflectors of other processes: their conversation would bury the loop that is drawn.
+fn chatter(message: &Message, focus: &str) -> bool {
+    let other = ![&message.from, &message.to].iter().any(|p| ***p == *focus || &***p == "kubectl");
+    other
+        && match &message.carries {
+            Carries::Request { verb, .. } => matches!(*verb, "list" | "watch"),
+            Carries::Answer { key, .. } => key.name.is_empty(),
+            Carries::Watch { .. } => !message.to.starts_with("kubelet"),
+        }
+}
+
 #[must_use]
 pub fn draw(plan: &Plan, scene: &Scene, now: SimTime) -> String {
     let focus = focus::process(scene);
     let mut svg = Svg::default();
-    let shown = scene.messages.values().filter(|m| !m.background && m.sent_at <= now);
+    let shown = scene.messages.values().filter(|m| !m.background && m.sent_at <= now && !chatter(m, focus));
     for message in shown.take(DRAWN_MAX) {
         let (x, y) = position(plan, message, focus, now);
         let words = pill(&message.carries);

@@ -29,11 +29,6 @@ impl Registry {
         self.served.get(&Gvr::new(group, version, plural)).cloned()
     }
 
-    /// Every served version of every kind, in the order of the addresses.
-    pub fn served(&self) -> impl Iterator<Item = &Arc<Resource>> {
-        self.served.values()
-    }
-
     pub fn any_version(&self, resource: &GroupResource) -> Option<&Arc<Resource>> {
         self.served.values().find(|r| r.gvr.group == resource.group && r.gvr.resource == resource.resource)
     }
