@@ -2,9 +2,12 @@
 //! slip of the keyboard however deep it stands.
 
 use engine::api::crd::validate;
+use engine::api::message::{Body, Method, Request, Response, User};
 use engine::api::schema::structural::Structural;
 use engine::api::schema::{self, cel, field::FieldError, text};
-use serde_json::{Value, json};
+use engine::api::server::{ApiServer, Profile};
+use engine::time::{SimTime, Span};
+use serde_json::{json, Value};
 use std::sync::Arc;
 
 struct Kind {
@@ -144,4 +147,74 @@ fn rules_over_several_fields_are_kept() {
     );
     assert_eq!(pipeline().causes("/spec/stages/1/after", json!(["nothing"])), [("spec".to_string(), "Invalid")]);
     assert_eq!(pipeline().causes("/spec/stages/1/steps/0/image", json!("x")), [("spec".to_string(), "Invalid")]);
+}
+
+/// A server in which a definition, sent as the YAML it is written in, was established, and its namespace made.
+fn server_with(definition: &str) -> ApiServer {
+    let mut server = ApiServer::new(1, Profile::default());
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict";
+    let answer = send(&mut server, path, Body::Text(definition.into()));
+    assert_eq!((answer.code, answer.warnings.len()), (201, 0), "{}", answer.body);
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    assert_eq!(send(&mut server, "/api/v1/namespaces", Body::Json(Arc::new(namespace))).code, 201);
+    for second in 11..20 {
+        server.tick(SimTime::ZERO + Span::secs(second));
+    }
+    server
+}
+
+fn send(server: &mut ApiServer, path: &str, body: Body) -> Response {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut request = Request::new(Method::Post, path);
+    request.query = query.split('&').filter_map(|q| q.split_once('=')).map(|(k, v)| (k.into(), v.into())).collect();
+    request.content_type = "application/yaml".to_string();
+    request.user = User { name: "admin".into(), groups: vec!["system:masters".into()] };
+    request.body = body;
+    server.handle(SimTime::ZERO + Span::secs(10), &request)
+}
+
+#[test]
+fn the_server_points_at_a_typo_in_what_a_person_pastes() {
+    let kinds = [
+        (include_str!("../manifests/keystore-crd.yaml"), "/apis/data.demo.example/v1/namespaces/shop/keystores"),
+        (include_str!("../manifests/certificate-crd.yaml"), "/apis/pki.demo.example/v1/namespaces/shop/certificates"),
+        (include_str!("../manifests/pipeline-crd.yaml"), "/apis/build.demo.example/v1/pipelines"),
+    ];
+    let examples = [
+        (
+            include_str!("../manifests/keystore.yaml"),
+            "targetPort: 9121",
+            "targetPorts: 9121",
+            "spec.ports[1].targetPorts",
+        ),
+        (include_str!("../manifests/certificate.yaml"), "kind: ClusterIssuer", "kid: x", "spec.issuerRef.kid"),
+        (
+            include_str!("../manifests/pipeline.yaml"),
+            "mountPath",
+            "mntPath",
+            "spec.stages[0].steps[0].volumeMounts[0].mntPath",
+        ),
+    ];
+    for ((definition, path), (example, word, typo, place)) in kinds.into_iter().zip(examples) {
+        let mut server = server_with(definition);
+        let wrong: Arc<str> = example.replace(word, typo).into();
+        let strict = send(&mut server, &format!("{path}?fieldValidation=Strict"), Body::Text(wrong.clone()));
+        let message = strict.status().expect("a refusal").message;
+        assert!(strict.code == 400 && message.contains(&format!("unknown field \"{place}\"")), "{message}");
+        let warned = send(&mut server, &format!("{path}?dryRun=All"), Body::Text(wrong));
+        assert_eq!(warned.warnings, [format!("unknown field \"{place}\"")], "{}", warned.body);
+        let right = send(&mut server, &format!("{path}?fieldValidation=Strict"), Body::Text(example.into()));
+        assert_eq!((right.code, right.warnings.len()), (201, 0), "{}", right.body);
+    }
+}
+
+#[test]
+fn the_server_points_at_a_typo_in_a_definition() {
+    let mut server = ApiServer::new(1, Profile::default());
+    let wrong = include_str!("../manifests/pipeline-crd.yaml").replacen("maxLength: 64", "maxLenght: 64", 1);
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict";
+    let answer = send(&mut server, path, Body::Text(wrong.into()));
+    let message = answer.status().expect("a refusal").message;
+    let place = "properties.spec.properties.parameters.items.properties.name.maxLenght";
+    assert!(answer.code == 400 && message.contains(place), "{message}");
 }

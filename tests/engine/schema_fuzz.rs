@@ -1,10 +1,10 @@
 //! Schemas and objects with all kinds of damage: whatever comes is judged, and nothing panics or runs off the stack.
 
 use engine::api::crd::validate;
-use engine::api::schema::structural::{DEPTH_MAX, Structural};
+use engine::api::schema::structural::{Structural, DEPTH_MAX};
 use engine::api::schema::{self, cel, text};
 use engine::rng::Rng;
-use serde_json::{Map, Value, json};
+use serde_json::{json, Map, Value};
 
 const MUTATIONS: u64 = 100_000;
 
@@ -59,7 +59,8 @@ fn seed_schema(nth: u64) -> Value {
             "o": {"type": "string", "format": "date-time", "oneOf": [{"minLength": 1}, {"pattern": "^a"}]}})
         }
     };
-    let rules = if nth % 4 == 0 { json!([{"rule": "self.n > 0 && self.l.all(x, x != '')"}]) } else { json!([]) };
+    let rules =
+        if nth.is_multiple_of(4) { json!([{"rule": "self.n > 0 && self.l.all(x, x != '')"}]) } else { json!([]) };
     json!({"type": "object", "properties": {"spec": {"type": "object", "properties": properties,
         "x-kubernetes-validations": rules}}})
 }
