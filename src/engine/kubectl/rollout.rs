@@ -119,7 +119,7 @@ fn stateful_set(live: &Value) -> Result<(String, bool), String> {
     if ready < wanted {
         return Ok((format!("Waiting for {} pods to be ready...", wanted - ready), false));
     }
-    if let Some(partition) = live.int(&["spec", "updateStrategy", "rollingUpdate", "partition"]).filter(|p| *p > 0) {
+    if let Some(partition) = live.int(&["spec", "updateStrategy", "rollingUpdate", "partition"]) {
         let due = wanted - partition;
         if updated < due {
             return Ok((

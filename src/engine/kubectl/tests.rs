@@ -480,3 +480,15 @@ fn the_arrow_keys_walk_through_what_was_typed() {
     assert_eq!(history.newer(), None);
     assert_eq!(history.find("pods"), Some("get pods"));
 }
+
+#[test]
+fn a_stateful_set_tells_of_its_partition_even_when_that_is_zero() {
+    let all = "/apis/apps/v1/namespaces/default/statefulsets";
+    let set = json!({"metadata": {"name": "s", "namespace": "default", "generation": 1}, "spec": {"replicas": 2,
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}},
+        "status": {"observedGeneration": 1, "readyReplicas": 2, "updatedReplicas": 2, "updateRevision": "r", "currentRevision": "r"}});
+    let list = json!({"metadata": {"resourceVersion": "1"}, "items": [set.clone()]});
+    let mut server = Server::default().with(&format!("{all}/s"), set).with(all, list);
+    let (out, _, code) = run(&mut server, "rollout status sts/s");
+    assert_eq!((out.as_str(), code), ("partitioned roll out complete: 2 new pods have been updated...", 0));
+}
