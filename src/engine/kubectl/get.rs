@@ -1,6 +1,7 @@
 //! `get`.
 
-use super::columns::{Custom, builtin, cells, custom_cells, declared, pairs};
+use super::columns::{builtin, cells, pairs};
+use super::declared::{Custom, custom_cells, declared};
 use super::jsonpath::Template;
 use super::output::{Format, format, print, visible};
 use super::pick::{groups, list, of_file, selecting};

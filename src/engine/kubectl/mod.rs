@@ -15,6 +15,7 @@ mod apply;
 mod columns;
 mod complete;
 mod create;
+mod declared;
 mod delete;
 mod describe;
 mod describe_kinds;
