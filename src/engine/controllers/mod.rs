@@ -1,14 +1,16 @@
 //! The controllers that come with a cluster, on the same informers and queues as every operator.
 //!
-//! Divergence from Kubernetes: workload controllers (Deployment, ReplicaSet) are not built yet; the scheduler
+//! Divergence from Kubernetes: DaemonSets and Jobs are not run; the scheduler
 //! knows readiness, cordons and the number of pods, no resources; a volume claim is bound as soon as it is seen.
 
 mod aggregation;
 mod claims;
+mod deployment;
 mod garbage;
 mod kubelet;
 mod namespace;
 mod node_lifecycle;
+mod replicaset;
 mod scheduler;
 mod statefulset;
 
@@ -26,6 +28,9 @@ pub fn manager() -> Vec<Arc<dyn Controller>> {
         Arc::new(claims::Claims),
         Arc::new(aggregation::Aggregation),
         Arc::new(statefulset::StatefulSets),
+        Arc::new(replicaset::ReplicaSets),
+        Arc::new(deployment::Deployments),
+        Arc::new(claims::Protection),
     ]
 }
 

@@ -32,6 +32,36 @@ pub fn default_stateful_set(set: &mut Value) {
     object::remove(set, &["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]);
 }
 
+/// `pkg/apis/apps/v1/defaults.go`, SetDefaults_Deployment.
+pub fn default_deployment(deployment: &mut Value) {
+    if !deployment.get("spec").is_some_and(Value::is_object) {
+        return;
+    }
+    fill(deployment, &["spec", "replicas"], json!(1));
+    if deployment.text(&["spec", "strategy", "type"]).is_empty() {
+        object::set(deployment, &["spec", "strategy", "type"], json!("RollingUpdate"));
+    }
+    if deployment.text(&["spec", "strategy", "type"]) == "RollingUpdate" {
+        fill(deployment, &["spec", "strategy", "rollingUpdate", "maxUnavailable"], json!("25%"));
+        fill(deployment, &["spec", "strategy", "rollingUpdate", "maxSurge"], json!("25%"));
+    }
+    fill(deployment, &["spec", "revisionHistoryLimit"], json!(10));
+    fill(deployment, &["spec", "progressDeadlineSeconds"], json!(600));
+}
+
+/// A change of annotations counts too (`pkg/registry/apps/deployment/strategy.go`).
+pub fn update_deployment(new: &mut Value, old: &Value) {
+    if new.at(&["metadata", "annotations"]) != old.at(&["metadata", "annotations"]) {
+        object::set(new, &["metadata", "generation"], Value::from(old.generation() + 1));
+    }
+}
+
+pub fn default_replica_set(set: &mut Value) {
+    if set.get("spec").is_some_and(Value::is_object) {
+        fill(set, &["spec", "replicas"], json!(1));
+    }
+}
+
 /// A new pod waits (`pkg/registry/core/pod/strategy.go`).
 pub fn prepare_pod(pod: &mut Value) {
     object::set(pod, &["status", "phase"], json!("Pending"));

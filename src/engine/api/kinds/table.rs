@@ -90,6 +90,7 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         has_scale: true,
         generation: true,
+        hooks: Hooks { default: apps::default_deployment, prepare_update: apps::update_deployment, ..Hooks::NONE },
         ..Kind::new("apps", "v1", "Deployment", "deployments", "deployment")
     },
     Kind {
@@ -98,6 +99,7 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         has_scale: true,
         generation: true,
+        hooks: Hooks { default: apps::default_replica_set, ..Hooks::NONE },
         ..Kind::new("apps", "v1", "ReplicaSet", "replicasets", "replicaset")
     },
     Kind {

@@ -140,6 +140,12 @@ impl ApiServer {
         let finalizers = wanted_finalizers(live, options.propagation);
         let grace = self.grace(call, live, options.grace);
         if finalizers.is_empty() && grace == 0 {
+            if call.resource.is("", "pods") && !live.deleting() && !call.dry_run {
+                // A pod is marked even when it goes at once.
+                let mut new = Value::clone(live);
+                mark(call, &mut new, live, 0);
+                self.put(call, &key, new)?;
+            }
             self.remove(call, &key);
             return Ok(None);
         }

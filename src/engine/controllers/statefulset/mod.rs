@@ -61,8 +61,12 @@ impl Controller for StatefulSets {
         let pods = claim_pods(cx, &set)?;
         let revisions = revision::find(cx, &set, &pods)?;
         let now = cx.now();
+        let mut done = Ok(());
         if !set.deleting() {
-            Sync { set: &set, revisions: &revisions, now }.run(cx, &pods)?;
+            done = Sync { set: &set, revisions: &revisions, now }.run(cx, &pods);
+            if matches!(done, Err(Stop::Pending)) {
+                return done.map(|()| Action::done());
+            }
         }
         let wanted = status::of(&set, &revisions, &pods, now);
         if Some(&wanted) != set.get("status") {
@@ -70,6 +74,7 @@ impl Controller for StatefulSets {
             new["status"] = wanted;
             cx.update_status(&sets(), new).or_not_found()?;
         }
+        done?;
         revision::truncate(cx, &set, &revisions, &pods)?;
         Ok(pods.iter().filter_map(|p| available_in(&set, p, now)).min().map_or_else(Action::done, Action::after))
     }
@@ -132,6 +137,9 @@ fn available_in(set: &Value, pod: &Value, now: SimTime) -> Option<Span> {
         return None;
     }
     let condition = pod.list(&["status", "conditions"]).iter().find(|c| c.text(&["type"]) == "Ready")?;
+    if condition.text(&["lastTransitionTime"]) < SimTime::ZERO.rfc3339().as_str() {
+        return None;
+    }
     let since = SimTime::parse_rfc3339(condition.text(&["lastTransitionTime"])).unwrap_or(SimTime::ZERO);
     let left = Span((since + least).0.saturating_sub(now.0));
     (left > Span::ZERO).then_some(left)
