@@ -22,6 +22,8 @@ scenarios!(
     "status-unchanged",
     "status-changes",
     "generation-predicate",
+    "order-is-data",
+    "nil-replicas",
     "generated-names",
     "fixed-names",
     "stale-put",
