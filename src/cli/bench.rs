@@ -140,7 +140,7 @@ fn deployment(pods: usize) -> Result<Value, String> {
     let (mut records, mut cpu_ms) = (0, 0.0);
     let mut until = SimTime::ZERO;
     while until < ROLLOUT_MAX {
-        until = until + Span::secs(1);
+        until += Span::secs(1);
         // Only the model is measured, not the look at what it has done.
         let before = cpu();
         while world.next_at().is_some_and(|at| at <= until) {

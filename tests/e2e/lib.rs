@@ -150,6 +150,12 @@ impl Browser {
         self.tell("execute/sync", &json!({"script": script, "args": []}))
     }
 
+    /// Waits until what was done has been drawn.
+    pub fn drawn(&self) {
+        let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)))";
+        self.tell("execute/async", &json!({"script": script, "args": []}));
+    }
+
     pub fn text(&self, script: &str) -> String {
         self.js(script).as_str().unwrap_or_default().to_string()
     }

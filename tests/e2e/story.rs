@@ -26,6 +26,7 @@ fn step_until(browser: &Browser, wanted: impl Fn(&str) -> bool) -> Vec<String> {
             return seen;
         }
         press(browser, "step", 1);
+        browser.drawn();
         let now = browser.text(PODS);
         if seen.last() != Some(&now) {
             seen.push(now);
