@@ -7,7 +7,7 @@ use engine::api::schema::structural::Structural;
 use engine::api::schema::{self, cel, field::FieldError, text};
 use engine::api::server::{ApiServer, Profile};
 use engine::time::{SimTime, Span};
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 struct Kind {

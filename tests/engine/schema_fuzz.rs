@@ -1,10 +1,10 @@
 //! Schemas and objects with all kinds of damage: whatever comes is judged, and nothing panics or runs off the stack.
 
 use engine::api::crd::validate;
-use engine::api::schema::structural::{Structural, DEPTH_MAX};
+use engine::api::schema::structural::{DEPTH_MAX, Structural};
 use engine::api::schema::{self, cel, text};
 use engine::rng::Rng;
-use serde_json::{json, Map, Value};
+use serde_json::{Map, Value, json};
 
 const MUTATIONS: u64 = 100_000;
 

@@ -65,7 +65,11 @@ impl Whole {
         }
         let gone: Vec<String> = self.known.keys().filter(|uid| !seen.contains_key(*uid)).cloned().collect();
         for uid in gone {
-            if let Some((kind, name, ..)) = self.known.remove(&uid) {
+            if let Some((kind, name, dying, _)) = self.known.remove(&uid) {
+                // A pod that goes at once is marked and removed in one step of the world, by two writes.
+                if kind == "Pod" && !dying {
+                    self.changes.push(json!(["DELETING", kind, name]));
+                }
                 self.changes.push(json!(["DELETED", kind, name]));
             }
         }
@@ -147,8 +151,9 @@ fn fits(pod: &Object, verb: &str) -> bool {
     match verb {
         "gone" => pod.deleting(),
         _ if pod.deleting() => false,
+        _ if matches!(phase, "Failed" | "Succeeded") => false,
         "ready" => !ready,
-        "running" => phase != "Running" || ready,
+        "running" => phase != "Running",
         "notReady" => ready,
         "fail" => phase != "Failed",
         _ => phase != "Succeeded",

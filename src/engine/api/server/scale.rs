@@ -7,6 +7,7 @@ use crate::api::crd::Scale;
 use crate::api::message::{Method, Response};
 use crate::api::patch;
 use crate::api::resource::{Resource, Source};
+use crate::api::schema::field::FieldError;
 use crate::api::selector::LabelSelector;
 use crate::api::status::ApiStatus;
 use crate::object::{self, Object, ObjectView};
@@ -48,6 +49,11 @@ impl ApiServer {
             _ => return Err(ApiStatus::method_not_allowed(&call.resource.group_resource(), call.verb())),
         };
         let replicas = wanted.int(&["spec", "replicas"]).unwrap_or(0);
+        if replicas < 0 {
+            let why = "must be greater than or equal to 0";
+            let error = FieldError::invalid("spec.replicas", &Value::from(replicas), why);
+            return Err(ApiStatus::invalid("Scale", "autoscaling", call.path.name, &[error]));
+        }
         let said = wanted.resource_version();
         if !said.is_empty() {
             super::update::check_revision(call, said, &live)?;

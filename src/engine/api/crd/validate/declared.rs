@@ -94,8 +94,7 @@ pub fn selectable_fields(version: &Value, schema: Option<&Value>, path: &str, er
                 errors.push(FieldError::invalid_text(at, json_path, "must not point to fields in metadata"));
             }
             Ok(node) if !matches!(text(node, "type"), "string" | "boolean" | "integer") => {
-                let detail =
-                    "must point to a field of type string, boolean or integer. Enum string fields and strings \
+                let detail = "must point to a field of type string, boolean or integer. Enum string fields and strings \
                               with formats are allowed.";
                 errors.push(FieldError::invalid_text(at, json_path, detail));
             }

@@ -132,11 +132,7 @@ fn field(value: &mut Value, holds: &Holds, path: &FieldPath, unknown: &mut Vec<S
             true
         }
     };
-    if good {
-        Ok(())
-    } else {
-        Err(wrong(path))
-    }
+    if good { Ok(()) } else { Err(wrong(path)) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use super::{defaults, list, present, structural, text};
 use crate::api::schema::cel;
 use crate::api::schema::field::FieldError;
-use crate::api::schema::structural::{Structural, DEPTH_MAX};
+use crate::api::schema::structural::{DEPTH_MAX, Structural};
 use crate::object::ObjectView;
 use serde_json::Value;
 

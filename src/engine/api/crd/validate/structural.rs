@@ -7,7 +7,7 @@ use super::{list, present, text};
 use crate::api::schema::field::FieldError;
 use crate::api::schema::pattern::Pattern;
 use crate::object::ObjectView;
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 
 /// Where a node stands: it decides the words about a missing type.
 #[derive(Clone, Copy, PartialEq, Eq)]
