@@ -222,7 +222,7 @@ impl Recording {
     /// One step by a unit. The ends clamp.
     pub fn step(&mut self, direction: Direction, unit: Unit) {
         match (direction, unit) {
-            (Direction::Forward, Unit::Quiet) => self.to_quiet(),
+            (Direction::Forward, Unit::Quiet) => self.until_quiet(),
             (Direction::Forward, unit) => {
                 let mut next = self.cursor + 1;
                 while self.known(next) && !stops(&self.records[next - 1], unit) {
@@ -255,7 +255,7 @@ impl Recording {
         true
     }
 
-    fn to_quiet(&mut self) {
+    fn until_quiet(&mut self) {
         let mut next = self.cursor;
         let mut last = self.now;
         let limit = self.now + QUIET_MAX;

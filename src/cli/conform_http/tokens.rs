@@ -80,10 +80,11 @@ impl Tokens {
             if value.is_empty() {
                 return false;
             }
-            if let Piece::Token(sort, name) = &piece {
-                if sort != "time" && !self.bind(sort, name, value) {
-                    return false;
-                }
+            if let Piece::Token(sort, name) = &piece
+                && sort != "time"
+                && !self.bind(sort, name, value)
+            {
+                return false;
             }
         }
         rest.is_empty()

@@ -226,7 +226,7 @@ impl FieldSelector {
                 None | Some(Value::Null) => wanted.is_empty(),
                 Some(Value::String(text)) => text == wanted,
                 Some(Value::Bool(flag)) => (if *flag { "true" } else { "false" }) == wanted,
-                Some(other) => other.to_string() == *wanted,
+                Some(other) => wanted == &other.to_string(),
             };
             same == *equal
         })

@@ -104,10 +104,10 @@ impl Controller for Garbage {
         } else if !object.owner_references().is_empty() || held_for_dependents(object) {
             keys.push(key_of(gvr, object));
         }
-        if let Notice::Update { old, new } = notice {
-            if old.owner_references() != new.owner_references() {
-                keys.extend(waiting_owners(old, caches, memory));
-            }
+        if let Notice::Update { old, new } = notice
+            && old.owner_references() != new.owner_references()
+        {
+            keys.extend(waiting_owners(old, caches, memory));
         }
         keys
     }

@@ -92,7 +92,7 @@ impl Log {
 
     /// The window is full: it doubles while its oldest event is fresh, halves once only a quarter is needed.
     fn resize(&mut self, now: SimTime) {
-        let age = |from_newest: usize| self.from_newest(from_newest).map_or(Span::ZERO, |e| now.since(e.at));
+        let age = |place: usize| self.nth_newest(place).map_or(Span::ZERO, |e| now.since(e.at));
         if age(self.window) < FRESH {
             self.capacity = (self.capacity * 2).min(WINDOW_MAX);
         } else if age(self.capacity / 4) > FRESH {
@@ -100,12 +100,12 @@ impl Log {
         }
         if self.window >= self.capacity {
             self.window = self.capacity - 1;
-            self.start = self.from_newest(self.window).map_or(self.start, |e| e.commit.revision - 1);
+            self.start = self.nth_newest(self.window).map_or(self.start, |e| e.commit.revision - 1);
         }
     }
 
     /// The `n`th entry from the end, counted from 1.
-    fn from_newest(&self, n: usize) -> Option<&HistoryEntry> {
+    fn nth_newest(&self, n: usize) -> Option<&HistoryEntry> {
         let mut left = n.checked_sub(1)?;
         for chunk in self.chunks.iter().rev() {
             if left < chunk.len() {

@@ -16,6 +16,8 @@ use crate::process::rest::post;
 use crate::time::{SimTime, Span};
 use std::sync::Arc;
 
+/// The bookmark that ends a first list starts workers, so it is no housekeeping (apimachinery `meta/v1/types.go`).
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 /// How long a request that never reaches the store is waited for: the handler's deadline (apiserver `handlers/rest.go`).
 const REQUEST_TIMEOUT: Span = Span::secs(34);
 
@@ -214,7 +216,7 @@ impl World {
             revision: event.object.resource_version().parse().unwrap_or(0),
         };
         let background = self.core.log.background
-            || event.kind == WatchEventType::Bookmark
+            || (event.kind == WatchEventType::Bookmark && event.object.annotation(INITIAL_EVENTS_END).is_none())
             || &*stream.informer.resource.resource == "leases";
         self.stream_out(watch, carries, Payload::Watch(watch, event), background);
     }

@@ -304,10 +304,8 @@ fn check_at(value: &Value, schema: Schema, path: &str, depth: usize, faults: &mu
     match node.type_ {
         Some(Type::Object) => check_map(value, node, path, depth, faults),
         Some(Type::Array) => check_list(value, node, path, depth, faults),
-        _ if node.int_or_string => {
-            if !value.is_string() && !value.is_number() {
-                faults.push(format!("{path}: expected string or number, got {}", go_type(value)));
-            }
+        _ if node.int_or_string && !value.is_string() && !value.is_number() => {
+            faults.push(format!("{path}: expected string or number, got {}", go_type(value)));
         }
         Some(Type::Integer | Type::Number) if !value.is_number() => {
             faults.push(format!("{path}: expected numeric (int or float), got {}", go_type(value)));

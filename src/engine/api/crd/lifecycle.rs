@@ -34,10 +34,10 @@ pub enum Step {
 /// The next step of `definition`, given all definitions there are.
 pub fn next<'a>(definition: &Value, all: impl Iterator<Item = &'a Value>, now: SimTime) -> Step {
     let dying = definition.deleting() && definition.finalizers().contains(&CLEANUP);
-    for step in [accept_names(definition, all, now), establish(definition, now), approve(definition, now)] {
-        if let Some(new) = step {
-            return Step::Write(Box::new(new));
-        }
+    let changed =
+        accept_names(definition, all, now).or_else(|| establish(definition, now)).or_else(|| approve(definition, now));
+    if let Some(new) = changed {
+        return Step::Write(Box::new(new));
     }
     if !dying {
         return Step::Rest;

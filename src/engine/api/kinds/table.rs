@@ -66,7 +66,6 @@ pub static KINDS: &[Kind] = &[
             validate: validate::validate,
             validate_update: validate::validate_update,
             validate_status: |new, _| validate::validate_status(new),
-            ..Hooks::NONE
         },
         ..Kind::new(
             "apiextensions.k8s.io",

@@ -58,11 +58,11 @@ pub fn role(role: &Value) -> Vec<FieldError> {
 
 pub fn cluster_role(role: &Value) -> Vec<FieldError> {
     let mut errors = rules(role, false);
-    if let Some(rule) = role.get("aggregationRule").filter(|r| !r.is_null()) {
-        if rule.list(&["clusterRoleSelectors"]).is_empty() {
-            let why = "at least one clusterRoleSelector required if aggregationRule is non-nil";
-            errors.push(FieldError::required("aggregationRule.clusterRoleSelectors", why));
-        }
+    if let Some(rule) = role.get("aggregationRule").filter(|r| !r.is_null())
+        && rule.list(&["clusterRoleSelectors"]).is_empty()
+    {
+        let why = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+        errors.push(FieldError::required("aggregationRule.clusterRoleSelectors", why));
     }
     errors
 }

@@ -127,15 +127,15 @@ impl ApiServer {
     /// Deletes one object; answers what is left of it while something holds it.
     fn delete_object(&mut self, call: &mut Call, live: &Object, options: &DeleteOptions) -> Outcome<Option<Object>> {
         let key = live.key();
-        if call.resource.is("", "namespaces") {
-            if let Some(left) = self.mark_namespace(call, &key, live)? {
-                return Ok(Some(left));
-            }
+        if call.resource.is("", "namespaces")
+            && let Some(left) = self.mark_namespace(call, &key, live)?
+        {
+            return Ok(Some(left));
         }
-        if call.resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-            if let Some(left) = self.mark_definition(call, &key, live)? {
-                return Ok(Some(left));
-            }
+        if call.resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+            && let Some(left) = self.mark_definition(call, &key, live)?
+        {
+            return Ok(Some(left));
         }
         let finalizers = wanted_finalizers(live, options.propagation);
         let grace = self.grace(call, live, options.grace);

@@ -89,10 +89,10 @@ impl Token {
 
     fn parse(text: &str) -> Outcome<Self> {
         let parts: Vec<&str> = text.splitn(3, ':').collect();
-        if let ["v1", revision, after] = parts[..] {
-            if let Ok(revision) = revision.parse() {
-                return Ok(Token { revision, after: Key::parse(after) });
-            }
+        if let ["v1", revision, after] = parts[..]
+            && let Ok(revision) = revision.parse()
+        {
+            return Ok(Token { revision, after: Key::parse(after) });
         }
         Err(ApiStatus::bad_request("continue key is not valid: incorrectly encoded continue token"))
     }

@@ -98,10 +98,10 @@ impl ApiServer {
         let resource = call.resource.clone();
         let (value, shape) = to_storage(&resource, value)?;
         let id = resource.group_resource();
-        if let Some(stored) = self.store.get(&id, key) {
-            if same_but_times(&stored.object, &value) {
-                return present(&resource, stored);
-            }
+        if let Some(stored) = self.store.get(&id, key)
+            && same_but_times(&stored.object, &value)
+        {
+            return present(&resource, stored);
         }
         if call.dry_run {
             let stored = Stored { object: Arc::new(value), shape };

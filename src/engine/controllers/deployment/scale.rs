@@ -105,10 +105,10 @@ pub fn proportionally(cx: &mut Context, pass: &mut Pass) -> Result<(), Stop> {
     let mut active: Vec<usize> = (0..pass.sets.len()).filter(|i| spec_replicas(&pass.sets[*i]) > 0).collect();
     if active.len() <= 1 {
         let only = active.first().copied().or(pass.new).or_else(|| pass.sets.len().checked_sub(1));
-        if let Some(index) = only {
-            if spec_replicas(&pass.sets[index]) != wanted {
-                set(cx, pass, index, wanted)?;
-            }
+        if let Some(index) = only
+            && spec_replicas(&pass.sets[index]) != wanted
+        {
+            set(cx, pass, index, wanted)?;
         }
         return Ok(());
     }
