@@ -2,10 +2,11 @@
 //!
 //! From kubernetes `pkg/apis/{core,apps}/v1/defaults.go`, cut to what the controllers of the model read.
 
+use super::pods::default_template;
 use crate::object::{self, ObjectView};
 use serde_json::{Value, json};
 
-fn fill(object: &mut Value, path: &[&str], value: Value) {
+pub(super) fn fill(object: &mut Value, path: &[&str], value: Value) {
     if object.at(path).is_none_or(Value::is_null) {
         object::set(object, path, value);
     }
@@ -16,6 +17,7 @@ pub fn default_stateful_set(set: &mut Value) {
     if !set.get("spec").is_some_and(Value::is_object) {
         return;
     }
+    default_template(set);
     fill(set, &["spec", "podManagementPolicy"], json!("OrderedReady"));
     if set.text(&["spec", "updateStrategy", "type"]).is_empty() {
         object::set(set, &["spec", "updateStrategy", "type"], json!("RollingUpdate"));
@@ -37,6 +39,7 @@ pub fn default_deployment(deployment: &mut Value) {
     if !deployment.get("spec").is_some_and(Value::is_object) {
         return;
     }
+    default_template(deployment);
     fill(deployment, &["spec", "replicas"], json!(1));
     if deployment.text(&["spec", "strategy", "type"]).is_empty() {
         object::set(deployment, &["spec", "strategy", "type"], json!("RollingUpdate"));
@@ -59,6 +62,7 @@ pub fn update_deployment(new: &mut Value, old: &Value) {
 pub fn default_replica_set(set: &mut Value) {
     if set.get("spec").is_some_and(Value::is_object) {
         fill(set, &["spec", "replicas"], json!(1));
+        default_template(set);
     }
 }
 

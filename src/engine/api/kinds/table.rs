@@ -1,7 +1,7 @@
 //! The table itself, in the order discovery lists it.
 
-use super::apps;
 use super::{Hooks, Kind, NameRule};
+use super::{apps, pods};
 use crate::api::crd::{strategy, validate};
 use crate::api::rbac::validate as roles;
 
@@ -39,7 +39,7 @@ pub static KINDS: &[Kind] = &[
         categories: ALL,
         has_status: true,
         generation: true,
-        hooks: Hooks { prepare_create: apps::prepare_pod, ..Hooks::NONE },
+        hooks: Hooks { default: pods::default_pod, prepare_create: apps::prepare_pod, ..Hooks::NONE },
         ..Kind::new("", "v1", "Pod", "pods", "pod")
     },
     Kind { ..Kind::new("", "v1", "Secret", "secrets", "secret") },
@@ -89,7 +89,13 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         has_scale: true,
         generation: true,
-        hooks: Hooks { default: apps::default_deployment, prepare_update: apps::update_deployment, ..Hooks::NONE },
+        hooks: Hooks {
+            default: apps::default_deployment,
+            prepare_update: apps::update_deployment,
+            validate: pods::validate_deployment,
+            validate_update: pods::validate_deployment_update,
+            ..Hooks::NONE
+        },
         ..Kind::new("apps", "v1", "Deployment", "deployments", "deployment")
     },
     Kind {
@@ -98,7 +104,12 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         has_scale: true,
         generation: true,
-        hooks: Hooks { default: apps::default_replica_set, ..Hooks::NONE },
+        hooks: Hooks {
+            default: apps::default_replica_set,
+            validate: pods::validate_set,
+            validate_update: pods::validate_replica_set_update,
+            ..Hooks::NONE
+        },
         ..Kind::new("apps", "v1", "ReplicaSet", "replicasets", "replicaset")
     },
     Kind {
@@ -107,7 +118,13 @@ pub static KINDS: &[Kind] = &[
         has_status: true,
         has_scale: true,
         generation: true,
-        hooks: Hooks { default: apps::default_stateful_set, ..Hooks::NONE },
+        hooks: Hooks {
+            default: apps::default_stateful_set,
+            validate: pods::validate_set,
+            validate_update: pods::validate_stateful_set_update,
+            validate_status: pods::validate_stateful_set_status,
+            ..Hooks::NONE
+        },
         ..Kind::new("apps", "v1", "StatefulSet", "statefulsets", "statefulset")
     },
     Kind {
