@@ -89,7 +89,7 @@ fn validate_common(object: &Value, faults: &mut Vec<FieldError>) {
     for field in ["replicas", "minReadySeconds", "revisionHistoryLimit"] {
         if object.int(&["spec", field]).is_some_and(|n| n < 0) {
             let why = "must be greater than or equal to 0";
-            faults.push(FieldError::invalid(&format!("spec.{field}"), &object["spec"][field], why));
+            faults.push(FieldError::invalid(format!("spec.{field}"), &object["spec"][field], why));
         }
     }
     let selector = LabelSelector::from_object(object.at(&["spec", "selector"]).unwrap_or(&Value::Null));
@@ -174,11 +174,10 @@ pub fn validate_deployment(deployment: &Value) -> Vec<FieldError> {
             faults.push(FieldError::not_supported("spec.strategy.type", &json!(other), &known));
         }
     }
-    if let Some(deadline) = deployment.int(&["spec", "progressDeadlineSeconds"]) {
-        if deadline <= deployment.int(&["spec", "minReadySeconds"]).unwrap_or(0) {
-            let why = "must be greater than minReadySeconds";
-            faults.push(FieldError::invalid("spec.progressDeadlineSeconds", &json!(deadline), why));
-        }
+    let least = deployment.int(&["spec", "minReadySeconds"]).unwrap_or(0);
+    if let Some(deadline) = deployment.int(&["spec", "progressDeadlineSeconds"]).filter(|d| *d <= least) {
+        let why = "must be greater than minReadySeconds";
+        faults.push(FieldError::invalid("spec.progressDeadlineSeconds", &json!(deadline), why));
     }
     faults
 }
