@@ -225,10 +225,12 @@ impl Recording {
             (Direction::Forward, Unit::Quiet) => self.until_quiet(),
             (Direction::Forward, unit) => {
                 let mut next = self.cursor + 1;
-                while self.known(next) && !stops(&self.records[next - 1], unit) {
+                while self.known(next) {
+                    if stops(&self.records[next - 1], unit) {
+                        return self.seek_event(next);
+                    }
                     next += 1;
                 }
-                self.seek_event(next);
             }
             (Direction::Back, Unit::Quiet) => {
                 let before =

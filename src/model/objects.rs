@@ -118,12 +118,18 @@ pub fn slug(kind: &str, name: &str) -> String {
     format!("object-{}-{name}", kind.to_lowercase())
 }
 
-/// An object as shown, without the field owners nobody asked for.
+/// An object as shown, without the field owners and the copy of the last manifest that nobody asked for.
 #[must_use]
 pub fn readable(object: &Value) -> String {
     let mut shown = object.clone();
     if let Some(metadata) = shown.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+            if annotations.is_empty() {
+                metadata.remove("annotations");
+            }
+        }
     }
     engine::yaml::to_yaml(&shown)
 }

@@ -6,7 +6,7 @@ use crate::i18n::{Lang, Text, Words};
 use crate::model::gauge::Gauge;
 use crate::model::number::span;
 use crate::model::objects::ObjectId;
-use crate::model::place::{Plan, Rect};
+use crate::model::place::{Edge, Plan, Rect};
 use crate::ui::svg::Svg;
 use engine::event::Phase;
 use engine::ids::{GroupResource, Key};
@@ -17,7 +17,10 @@ const CHIP: f32 = 18.0;
 
 fn frame(svg: &mut Svg, class: &str, r: Rect, title: &str, small: &str, right: &str) {
     svg.rect(&format!("box {class}"), (r.x, r.y), (r.w, r.h), 12);
-    let name = if small.is_empty() || r.w < 180.0 { title.to_string() } else { format!("{title} · {small}") };
+    // A letter takes about seven pixels, a Chinese one twice as many.
+    let wide = |text: &str| text.chars().map(|c| if c.is_ascii() { 7.0 } else { 13.0 }).sum::<f32>();
+    let fits = 40.0 + wide(title) + wide(small) + wide(right) < r.w;
+    let name = if small.is_empty() || !fits { title.to_string() } else { format!("{title} · {small}") };
     svg.text(&format!("title {class}"), (r.x + 14.0, r.y + 23.0), &name);
     svg.text("small end", (r.x + r.w - 12.0, r.y + 23.0), right);
 }
@@ -29,6 +32,7 @@ pub fn draw(plan: &Plan, scene: &Scene, w: &Words, t: &Text, chosen: Option<&Obj
     kubectl(&mut svg, plan.kubectl, scene, w);
     managers(&mut svg, plan.managers, scene, w, t);
     if scene.messages.values().any(|m| &*m.to == "outside" || &*m.from == "outside") {
+        svg.path("way", &plan.curve(Edge::Outside).path());
         svg.rect("box quiet", (plan.outside.x, plan.outside.y), (plan.outside.w, plan.outside.h), 10);
         svg.text("title mid", (plan.outside.x + plan.outside.w / 2.0, plan.outside.y + 26.0), w.outside);
     }
@@ -183,11 +187,11 @@ fn queue(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         let words = format!("{} {}", clip(&key.name, 9), span(due.since(scene.at)));
         svg.chip("chip queue", (left, r.y + 108.0), (width, CHIP), &words);
     }
-    let counts =
-        format!("{} {} · {} {} · {} {}", w.arrived, view.arrived, w.merged, view.merged, w.retried, view.retried);
+    let counts = format!("{} {} · {} {}", w.arrived, view.arrived, w.merged, view.merged);
     svg.text("small", (r.x + 14.0, r.y + 146.0), &clip(&counts, (r.w / 5.6) as usize));
     if r.h > 180.0 {
         let share = view.merged as f32 / view.arrived.max(1) as f32;
+        svg.text("small", (r.x + 14.0, r.y + 184.0), &format!("{} {}", w.retried, view.retried));
         svg.rect("bar", (r.x + 14.0, r.y + 160.0), (r.w - 28.0, 6.0), 3);
         svg.rect("bar on", (r.x + 14.0, r.y + 160.0), ((r.w - 28.0) * share.min(1.0), 6.0), 3);
     }
@@ -222,7 +226,12 @@ fn reconcile(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
 fn footer(svg: &mut Svg, plan: &Plan, scene: &Scene, w: &Words, (lang, hash): (Lang, u64)) {
     let gap = Gauge::of(scene).gap();
     let word = if lang == Lang::Zh { "差距" } else { "Gap" };
-    let words = if gap == 0 { format!("{word}: {}", w.gap_closed) } else { format!("{word}: {gap} {}", w.gap_is) };
+    let words = match (lang, gap) {
+        (Lang::Zh, 0) => format!("{word}：{}", w.gap_closed),
+        (Lang::Zh, _) => format!("{word}：{} {gap}", w.gap_is),
+        (Lang::En, 0) => format!("{word}: {}", w.gap_closed),
+        (Lang::En, _) => format!("{word}: {gap} {}", w.gap_is),
+    };
     svg.text(if gap == 0 { "small" } else { "gap" }, plan.footer, &words);
     if plan.size.0 > 500.0 {
         svg.text("mono end", (plan.size.0 - 24.0, plan.footer.1), &format!("{hash:016x}"));

@@ -7,7 +7,7 @@ mod messages;
 mod text;
 
 use crate::model::objects::ObjectId;
-use crate::model::place::{EDGES, NARROW, Plan, WIDE};
+use crate::model::place::{EDGES, Edge, NARROW, Plan, WIDE};
 use crate::session::use_session;
 use crate::ui::svg::Svg;
 use engine::ids::{GroupResource, Key};
@@ -36,7 +36,8 @@ fn chosen(event: &MouseEvent) -> Option<ObjectId> {
 
 fn ways(plan: &Plan) -> String {
     let mut svg = Svg::default();
-    for edge in EDGES {
+    // The way out of the cluster is drawn with its box, when something goes there.
+    for edge in EDGES.into_iter().filter(|edge| *edge != Edge::Outside) {
         svg.path(if (edge as usize) < 2 || edge as usize > 5 { "way" } else { "way loop" }, &plan.curve(edge).path());
     }
     svg.0
