@@ -5,6 +5,7 @@
 mod apps;
 mod pods;
 mod table;
+pub mod typed;
 
 pub use table::KINDS;
 

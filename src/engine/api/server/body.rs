@@ -2,6 +2,7 @@
 
 use super::call::{Call, FieldValidation};
 use super::{ApiServer, Outcome};
+use crate::api::kinds;
 use crate::api::message::{Body, Stage};
 use crate::api::meta;
 use crate::api::resource::{Resource, Source};
@@ -74,6 +75,7 @@ pub fn decode(call: &mut Call, value: &mut Value) -> Outcome<Vec<String>> {
     meta::decode(value, &mut unknown).map_err(wrong)?;
     match &resource.source {
         Source::BuiltIn(kind) => {
+            kinds::typed::decode(kind.kind, value, &mut unknown).map_err(wrong)?;
             (kind.hooks.decode)(value, &mut unknown).map_err(wrong)?;
             call.passed(Stage::Prune, before.as_ref(), value);
             let before = call.snapshot(value);

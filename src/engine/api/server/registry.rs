@@ -2,7 +2,7 @@
 
 use crate::api::apply;
 use crate::api::crd::Definition;
-use crate::api::kinds::KINDS;
+use crate::api::kinds::{KINDS, Kind, typed};
 use crate::api::resource::Resource;
 use crate::ids::{GroupResource, Gvr};
 use crate::time::SimTime;
@@ -20,8 +20,12 @@ pub struct Registry {
 
 impl Registry {
     pub fn new() -> Self {
-        let typed = Arc::new(apply::with_metadata(None, &apply::metadata_schema()));
-        let served = KINDS.iter().map(|kind| (kind.gvr(), Arc::new(Resource::built_in(kind, &typed)))).collect();
+        let metadata = apply::metadata_schema();
+        let resource = |kind: &'static Kind| {
+            let typed = apply::with_metadata(typed::merge_schema(kind.kind).as_deref(), &metadata);
+            (kind.gvr(), Arc::new(Resource::built_in(kind, &Arc::new(typed))))
+        };
+        let served = KINDS.iter().map(resource).collect();
         Registry { served: Arc::new(served), definitions: Arc::default(), lifecycle: None }
     }
 
