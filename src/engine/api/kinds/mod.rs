@@ -3,6 +3,7 @@
 //! Divergence from Kubernetes: one version of each kind is served, and only the kinds in the table.
 
 mod apps;
+mod core;
 mod pods;
 mod table;
 pub mod typed;

@@ -1,7 +1,7 @@
 //! The table itself, in the order discovery lists it.
 
 use super::{Hooks, Kind, NameRule};
-use super::{apps, pods};
+use super::{apps, core, pods};
 use crate::api::crd::{strategy, validate};
 use crate::api::rbac::validate as roles;
 
@@ -11,7 +11,11 @@ const AUTHORIZATION: &str = "authorization.k8s.io";
 
 /// Every built-in kind.
 pub static KINDS: &[Kind] = &[
-    Kind { short_names: &["cm"], ..Kind::new("", "v1", "ConfigMap", "configmaps", "configmap") },
+    Kind {
+        short_names: &["cm"],
+        hooks: Hooks { validate: core::config_map, validate_update: core::config_map_update, ..Hooks::NONE },
+        ..Kind::new("", "v1", "ConfigMap", "configmaps", "configmap")
+    },
     Kind { short_names: &["ep"], ..Kind::new("", "v1", "Endpoints", "endpoints", "endpoints") },
     Kind { short_names: &["ev"], create_on_update: true, ..Kind::new("", "v1", "Event", "events", "event") },
     Kind {
@@ -25,7 +29,13 @@ pub static KINDS: &[Kind] = &[
     Kind {
         short_names: &["pvc"],
         has_status: true,
-        hooks: Hooks { prepare_create: apps::prepare_claim, ..Hooks::NONE },
+        hooks: Hooks {
+            default: core::default_claim,
+            prepare_create: apps::prepare_claim,
+            validate: core::claim,
+            validate_update: core::claim_update,
+            ..Hooks::NONE
+        },
         ..Kind::new("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim")
     },
     Kind {
@@ -42,13 +52,27 @@ pub static KINDS: &[Kind] = &[
         hooks: Hooks { default: pods::default_pod, prepare_create: apps::prepare_pod, ..Hooks::NONE },
         ..Kind::new("", "v1", "Pod", "pods", "pod")
     },
-    Kind { ..Kind::new("", "v1", "Secret", "secrets", "secret") },
+    Kind {
+        hooks: Hooks {
+            default: core::default_secret,
+            validate: core::secret,
+            validate_update: core::secret_update,
+            ..Hooks::NONE
+        },
+        ..Kind::new("", "v1", "Secret", "secrets", "secret")
+    },
     Kind { short_names: &["sa"], ..Kind::new("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount") },
     Kind {
         short_names: &["svc"],
         categories: ALL,
         has_status: true,
         names: NameRule::Label1035,
+        hooks: Hooks {
+            default: core::default_service,
+            validate: core::service,
+            validate_update: |new, _| core::service(new),
+            ..Hooks::NONE
+        },
         ..Kind::new("", "v1", "Service", "services", "service")
     },
     Kind {

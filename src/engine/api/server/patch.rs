@@ -191,7 +191,10 @@ fn too_many(patch: &Value) -> String {
 
 /// A patched object that its kind cannot read is the patch's fault.
 fn decode_patched(call: &mut Call, new: &mut Value) -> Outcome<Vec<String>> {
-    decode(call, new)
+    decode(call, new).map_err(|status| {
+        let error = FieldError::invalid_text("patch", "", status.message);
+        call.invalid(call.path.name, &[error])
+    })
 }
 
 /// Under Strict, what a patch brings in unknown is 422 at `patch`.
