@@ -4,6 +4,7 @@
 //! the server carries out what they say.
 
 use super::names;
+use super::validate::bundle_is_good;
 use crate::object::{self, ObjectView};
 use crate::time::{SimTime, Span};
 use serde_json::{Value, json};
@@ -160,42 +161,7 @@ pub fn bundle_valid(definition: &Value) -> bool {
     if definition.text(&["spec", "conversion", "strategy"]) != "Webhook" {
         return true;
     }
-    let bundle = definition.text(&["spec", "conversion", "webhook", "clientConfig", "caBundle"]);
-    bundle.is_empty() || certificates_valid(bundle)
-}
-
-/// Whether base64 text holds at least one PEM block of a certificate.
-#[must_use]
-pub fn certificates_valid(base64: &str) -> bool {
-    let Some(bytes) = decode_base64(base64) else { return false };
-    let text = String::from_utf8_lossy(&bytes);
-    let Some((_, rest)) = text.split_once("-----BEGIN CERTIFICATE-----") else { return false };
-    let Some((body, _)) = rest.split_once("-----END CERTIFICATE-----") else { return false };
-    // A certificate is a DER sequence, whose first byte is 0x30.
-    let body: String = body.split_whitespace().collect();
-    decode_base64(&body).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 64)
-}
-
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=');
-    let (mut out, mut bits, mut held) = (Vec::with_capacity(text.len() * 3 / 4), 0_u32, 0_u32);
-    for byte in text.bytes() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        held = held << 6 | u32::from(digit);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((held >> bits & 0xff) as u8);
-        }
-    }
-    Some(out)
+    definition.at(&["spec", "conversion", "webhook", "clientConfig", "caBundle"]).is_none_or(bundle_is_good)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How a definition converts between its versions.
 
 use super::{established, list, one_of, present, text};
+use crate::api::schema::cel::base64;
 use crate::api::schema::field::FieldError;
 use crate::api::schema::names::dns1035_label;
 use crate::object::ObjectView;
@@ -53,33 +54,16 @@ fn client_config(client: &Value, old: Option<&Value>, path: &str, errors: &mut V
 #[must_use]
 pub fn bundle_is_good(bundle: &Value) -> bool {
     let Some(text) = bundle.as_str() else { return bundle.is_null() };
-    let Some(pem) = base64(text).and_then(|bytes| String::from_utf8(bytes).ok()) else { return false };
+    let Some(pem) = decode(text).and_then(|bytes| String::from_utf8(bytes).ok()) else { return false };
     let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----");
     let inside = pem.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|(body, _)| body);
-    text.is_empty() || inside.is_some_and(|body| base64(body).is_some_and(|der| der.first() == Some(&0x30)))
+    text.is_empty()
+        || inside.is_some_and(|body| decode(body).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 64))
 }
 
 /// Decodes standard base64, line breaks ignored.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    for c in text.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'=') {
-        let digit = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(digit);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xff) as u8);
-        }
-    }
-    Some(bytes)
+fn decode(text: &str) -> Option<Vec<u8>> {
+    base64(&text.split_whitespace().collect::<String>())
 }
 
 fn url_faults(url: &str, path: &str, errors: &mut Vec<FieldError>) {

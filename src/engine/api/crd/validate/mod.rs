@@ -25,6 +25,8 @@ mod structural;
 pub use decode::decode;
 pub use keywords::decode_schema;
 
+pub use conversion::bundle_is_good;
+
 use crate::api::schema::field::{ErrorKind, FieldError};
 use crate::api::schema::{format, names as shapes};
 use crate::object::ObjectView;

@@ -1,5 +1,6 @@
 //! What a structural schema declares to expressions.
 
+use super::parse::RESERVED;
 use super::types::{Decl, FieldDecl, ObjectDecl, Shape};
 use super::value::ListKind;
 use crate::api::schema::structural::{ListType, Structural, Type};
@@ -15,34 +16,12 @@ const DATE_SIZE: u64 = 12;
 const DATE_TIME_MAX: u64 = 32;
 const DATE_TIME_MIN_BYTES: u64 = 21;
 
-/// Words that cannot be field names in an expression as they are.
-const KEYWORDS: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+/// Literals and the operator that cannot be field names either; see also [`RESERVED`].
+const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 
 /// The name of a field in expressions; none when it cannot be reached.
 pub fn escape(name: &str) -> Option<String> {
-    if KEYWORDS.contains(&name) {
+    if LITERALS.contains(&name) || RESERVED.contains(&name) {
         return Some(format!("__{name}__"));
     }
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/');

@@ -41,5 +41,6 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use formats::base64;
 pub use rules::{CompiledRules, compile_quietly, compile_schema, is_cost_error};
 pub use validate::{CelOutcome, blocked_notice, blocks, evaluate};

@@ -12,7 +12,8 @@ const LENGTH_MAX: usize = 100_000;
 /// Deepest tree. Checker, cost and evaluation recurse on it, and a page has a stack of one megabyte.
 const DEPTH_MAX: u16 = 150;
 
-const RESERVED: [&str; 17] = [
+/// Words that are kept for later and cannot be names.
+pub const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",
