@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+/// Where objects without a controlling owner stand in the index of owners; no uid is empty.
+const ORPHANS: &str = "";
+
 type Index<I> = Arc<BTreeMap<I, BTreeSet<Key>>>;
 
 /// A cheap-to-clone store of objects by key.
@@ -65,6 +68,11 @@ impl Indexer {
     /// The objects that name `uid` as an owner.
     pub fn owned_by(&self, uid: &str) -> impl Iterator<Item = &Object> {
         self.pick(self.by_owner.get(uid))
+    }
+
+    /// The objects of a namespace that no controller owns.
+    pub fn orphans<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a Object> {
+        self.owned_by(ORPHANS).filter(move |object| object.namespace() == namespace)
     }
 
     /// The index over one label: value to keys.
@@ -161,7 +169,8 @@ fn labels(object: &Object) -> Vec<(String, String)> {
 }
 
 fn owners(object: &Object) -> Vec<String> {
-    object.owner_references().iter().map(|r| r.text(&["uid"]).to_string()).filter(|uid| !uid.is_empty()).collect()
+    let uids = object.owner_references().iter().map(|r| r.text(&["uid"]).to_string()).filter(|uid| !uid.is_empty());
+    uids.chain(object.controller_ref().is_none().then(|| ORPHANS.to_string())).collect()
 }
 
 #[cfg(test)]

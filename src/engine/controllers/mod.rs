@@ -4,7 +4,9 @@
 //! knows readiness, cordons and the number of pods, no resources; a volume claim is bound as soon as it is seen.
 
 mod aggregation;
+mod claim;
 mod claims;
+mod consistency;
 mod deployment;
 mod garbage;
 mod kubelet;

@@ -150,6 +150,19 @@ impl<'a> Context<'a> {
         self.many(|cx| cx.caches.owned_by(gvr, uid))
     }
 
+    /// Cached objects of a namespace that no controller owns, in key order.
+    pub fn orphans(&mut self, gvr: &Gvr, namespace: &str) -> Arc<Vec<Object>> {
+        self.many(|cx| cx.caches.orphans(gvr, namespace))
+    }
+
+    /// The version up to which the cache of a resource knows the server.
+    pub fn cached_version(&mut self, gvr: &Gvr) -> u64 {
+        match self.logged(|cx| Answer::Value(cx.caches.version(gvr).into())) {
+            Answer::Value(version) => version.as_u64().unwrap_or(0),
+            other => unreachable!("the log holds {other:?} where a version was asked"),
+        }
+    }
+
     fn many(&mut self, read: impl FnOnce(&Self) -> Vec<Object>) -> Arc<Vec<Object>> {
         match self.logged(|cx| Answer::Many(Arc::new(read(cx)))) {
             Answer::Many(objects) => objects,

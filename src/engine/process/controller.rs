@@ -108,6 +108,10 @@ pub trait Caches {
     fn list(&self, gvr: &Gvr, namespace: &str) -> Vec<Object>;
     /// Objects that name this uid in an ownerReference, in key order.
     fn owned_by(&self, gvr: &Gvr, uid: &str) -> Vec<Object>;
+    /// Objects of a namespace without a controlling owner, in key order.
+    fn orphans(&self, gvr: &Gvr, namespace: &str) -> Vec<Object>;
+    /// The version up to which the cache knows the server.
+    fn version(&self, gvr: &Gvr) -> u64;
     /// A read asked for a collection that is not cached yet, so what was answered does not count.
     fn missed(&self) -> bool {
         false

@@ -431,6 +431,13 @@ impl Caches for Ports {
     fn owned_by(&self, gvr: &Gvr, uid: &str) -> Vec<Object> {
         self.of(gvr).map(|port| port.informer.indexer().owned_by(uid).cloned().collect()).unwrap_or_default()
     }
+    fn orphans(&self, gvr: &Gvr, namespace: &str) -> Vec<Object> {
+        let Some(port) = self.of(gvr) else { return Vec::new() };
+        port.informer.indexer().orphans(namespace).cloned().collect()
+    }
+    fn version(&self, gvr: &Gvr) -> u64 {
+        self.of(gvr).and_then(|port| port.informer.indexer().resource_version().parse().ok()).unwrap_or(0)
+    }
     fn missed(&self) -> bool {
         self.wanted.borrow().is_some()
     }

@@ -2,16 +2,16 @@
 //!
 //! Mirrors `pkg/controller/deployment/{sync,rolling,recreate,progress}.go` and `util/deployment_util.go`.
 //!
-//! Divergence from Kubernetes: ReplicaSets are read from the server at the start of each pass.
+//! Divergence from Kubernetes: none known.
 
 pub mod hash;
 mod progress;
 mod scale;
 mod status;
 
+use super::claim::{Claim, candidates, controlled_by};
 use super::core;
-use super::replicaset::{claim, controlled_by, owner_keys, replica_sets};
-use crate::api::message::{Method, Request};
+use super::replicaset::{owner_keys, replica_sets, selector_of};
 use crate::event::Phase;
 use crate::ids::{Gvr, Key};
 use crate::object::{self, Object, ObjectView};
@@ -98,8 +98,11 @@ impl Controller for Deployments {
     }
 
     fn reconcile(&self, cx: &mut Context, key: &Key) -> Result<Action, Stop> {
-        let Some(deployment) = cx.live_get(&deployments(), key).or_not_found()? else { return Ok(Action::done()) };
-        let mut sets = claim(cx, &replica_sets(), &deployment)?;
+        let Some(deployment) = cx.get(&deployments(), key) else { return Ok(Action::done()) };
+        let (selector, known) = (selector_of(&deployment), candidates(cx, &replica_sets(), &deployment));
+        let fits = |set: &Value| selector.matches_object(set);
+        let claim = Claim { owners: &deployments(), owner: &deployment, gvr: &replica_sets(), fits: &fits };
+        let mut sets = claim.make(cx, known)?;
         sets.sort_by_key(|s| {
             let created = s.text(&["metadata", "creationTimestamp"]).to_string();
             (created, revision_of(s), s.name().to_string())
@@ -142,15 +145,11 @@ fn recreate(cx: &mut Context, pass: &mut Pass) -> Result<(), Stop> {
     if scaled {
         return Ok(());
     }
-    let pods: Object = cx.send(Request::new(Method::Get, core("pods").collection(pass.deployment.namespace())))?;
-    let olds = pass.olds();
-    let busy = pods.list(&["items"]).iter().any(|pod| {
-        let ended = matches!(pod.text(&["status", "phase"]), "Succeeded" | "Failed");
-        let owner = pod.controller_ref().map_or("", |r| r.text(&["uid"]));
-        !ended && olds.iter().any(|i| pass.sets[*i].uid() == owner)
-    });
-    if busy {
-        return Ok(());
+    for old in pass.olds() {
+        let pods = cx.owned_by(&core("pods"), pass.sets[old].uid());
+        if pods.iter().any(|pod| !matches!(pod.text(&["status", "phase"]), "Succeeded" | "Failed")) {
+            return Ok(());
+        }
     }
     find_new(cx, pass, true)?;
     scale::new_set(cx, pass)?;
@@ -181,8 +180,9 @@ fn find_new(cx: &mut Context, pass: &mut Pass, make: bool) -> Result<(), Stop> {
         }
     }
     if Some(&annotations) != set.at(&["metadata", "annotations"]) {
-        let patch = json!({"metadata": {"annotations": annotations}});
-        pass.sets[index] = cx.patch(&replica_sets(), &set.key(), "", patch)?;
+        let mut new = Value::clone(&set);
+        object::set(&mut new, &["metadata", "annotations"], annotations);
+        pass.sets[index] = cx.update(&replica_sets(), new)?;
     }
     let now = cx.now();
     if pass.status.condition_reason(progress::PROGRESSING).is_empty() {
@@ -233,7 +233,21 @@ fn make_new(cx: &mut Context, pass: &mut Pass, revision: i64) -> Result<(), Stop
         "spec": {"replicas": replicas, "minReadySeconds": deployment.int(&["spec", "minReadySeconds"]).unwrap_or(0),
             "selector": selector, "template": template}});
     cx.at(Phase::Act, "new replica set", name.clone());
-    let Some(made) = cx.create(&replica_sets(), set).or_already_exists()? else {
+    let bare = hash::bare(&template);
+    let key = set.key();
+    let made = match cx.create(&replica_sets(), set).or_already_exists()? {
+        Some(made) => Some(made),
+        // The name is taken: by an own set that the cache had not shown, or by somebody else's.
+        None => {
+            let Some(there) = cx.get(&replica_sets(), &key) else {
+                return Err(Stop::Failed(format!("replicaset.apps {:?} not found", key.to_string())));
+            };
+            let own = there.controller_ref().is_some_and(|r| r.text(&["uid"]) == deployment.uid());
+            let same = hash::bare(there.at(&["spec", "template"]).unwrap_or(&Value::Null)) == bare;
+            (own && same).then_some(there)
+        }
+    };
+    let Some(made) = made else {
         // Somebody else has the name: the next pass tries another hash.
         pass.status["collisionCount"] = Value::from(collisions + 1);
         let mut new = Value::clone(&deployment);

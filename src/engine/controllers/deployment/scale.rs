@@ -2,9 +2,9 @@
 
 use super::{DESIRED, MAX, Pass, count, replace, replica_sets, spec_replicas};
 use crate::event::Phase;
-use crate::object::ObjectView;
+use crate::object::{self, ObjectView};
 use crate::process::context::{Context, Stop};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn part(value: Option<&Value>, of: i64, up: bool) -> i64 {
     match value {
@@ -39,8 +39,11 @@ pub fn set(cx: &mut Context, pass: &mut Pass, index: usize, size: i64) -> Result
         return Ok(false);
     }
     cx.at(Phase::Act, "scale", format!("{} to {size}", set.name()));
-    let patch = json!({"metadata": {"annotations": {DESIRED: desired, MAX: max}}, "spec": {"replicas": size}});
-    let scaled = cx.patch(&replica_sets(), &set.key(), "", patch)?;
+    let mut new = Value::clone(&set);
+    object::set(&mut new, &["metadata", "annotations", DESIRED], desired.into());
+    object::set(&mut new, &["metadata", "annotations", MAX], max.into());
+    object::set(&mut new, &["spec", "replicas"], size.into());
+    let scaled = cx.update(&replica_sets(), new)?;
     if resized {
         let (from, name) = (spec_replicas(&set), set.name());
         let way = if size > from { "up" } else { "down" };
