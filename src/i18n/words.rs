@@ -4,6 +4,7 @@ use super::{Lang, Skin};
 
 /// Names drawn on the stage. `*_small` is the other skin's word, learned beside the first.
 pub struct Words {
+    pub skin: Skin,
     pub kubectl: &'static str,
     pub kubectl_idle: &'static str,
     pub managers: &'static str,
@@ -45,6 +46,10 @@ pub struct Words {
     pub edges: [&'static str; 4],
     pub gap_is: &'static str,
     pub gap_closed: &'static str,
+    /// Words that only the kitchen's drawings need.
+    pub menu: &'static str,
+    pub rail_empty: &'static str,
+    pub closing: &'static str,
 }
 
 impl Words {
@@ -60,6 +65,7 @@ impl Words {
 }
 
 static EN: Words = Words {
+    skin: Skin::Cluster,
     kubectl: "kubectl",
     kubectl_idle: "nothing typed",
     managers: "Other clients",
@@ -98,9 +104,13 @@ static EN: Words = Words {
     edges: ["watch stream", "handler → key", "get", "write"],
     gap_is: "from desired",
     gap_closed: "none: what is there is what was asked for",
+    menu: "",
+    rail_empty: "",
+    closing: "",
 };
 
 static ZH: Words = Words {
+    skin: Skin::Cluster,
     kubectl: "kubectl",
     kubectl_idle: "还没有命令",
     managers: "其他客户端",
@@ -139,9 +149,13 @@ static ZH: Words = Words {
     edges: ["watch 流", "handler → key", "取", "写"],
     gap_is: "离期望还差",
     gap_closed: "没有：有的就是要的",
+    menu: "",
+    rail_empty: "",
+    closing: "",
 };
 
 static EN_KITCHEN: Words = Words {
+    skin: Skin::Kitchen,
     kubectl: "Guest",
     kubectl_idle: "has not ordered",
     managers: "Other staff",
@@ -154,7 +168,7 @@ static EN_KITCHEN: Words = Words {
     requests: "asked",
     informer: "Order book",
     informer_small: "informer",
-    fifo: "bell just rang",
+    fifo: "bell",
     cache: "written down",
     stale: "old",
     current: "✓",
@@ -180,9 +194,13 @@ static EN_KITCHEN: Words = Words {
     edges: ["the bell", "hang a ticket", "take one", "tell the desk"],
     gap_is: "short of the order",
     gap_closed: "none: what was ordered is on the stove",
+    menu: "menu",
+    rail_empty: "no ticket hangs",
+    closing: "Closing",
 };
 
 static ZH_KITCHEN: Words = Words {
+    skin: Skin::Kitchen,
     kubectl: "顾客",
     kubectl_idle: "还没点单",
     managers: "其他人手",
@@ -221,4 +239,7 @@ static ZH_KITCHEN: Words = Words {
     edges: ["传菜铃", "挂一张单", "取单", "改账"],
     gap_is: "还差",
     gap_closed: "不差：点的都在灶上",
+    menu: "菜单",
+    rail_empty: "夹子上没有单",
+    closing: "打烊清单",
 };

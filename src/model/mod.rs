@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod gauge;
+pub mod kitchen;
 pub mod lanes;
 pub mod number;
 pub mod objects;

@@ -82,6 +82,10 @@ pub struct Plan {
     pub reconcile: Rect,
     pub nodes: Rect,
     pub footer: (f32, f32),
+    /// The kitchen's chef, who stands beside the reconcile box or in its corner.
+    pub chef: (f32, f32),
+    /// The kitchen's closing checklist, in the middle where nothing else stands.
+    pub checklist: Rect,
     pub curves: [Curve; EDGES.len()],
     /// Where the words of an edge stand.
     pub labels: [(f32, f32); 4],
@@ -98,6 +102,8 @@ pub static WIDE: Plan = Plan {
     reconcile: rect(236.0, 498.0, 234.0, 132.0),
     nodes: rect(26.0, 318.0, 164.0, 312.0),
     footer: (236.0, 656.0),
+    chef: (248.0, 450.0),
+    checklist: rect(386.0, 214.0, 140.0, 100.0),
     curves: [
         line((162.0, 62.0), (236.0, 62.0)),
         line((162.0, 140.0), (236.0, 140.0)),
@@ -123,6 +129,8 @@ pub static NARROW: Plan = Plan {
     reconcile: rect(8.0, 546.0, 374.0, 112.0),
     nodes: rect(8.0, 214.0, 116.0, 312.0),
     footer: (10.0, 678.0),
+    chef: (314.0, 612.0),
+    checklist: rect(128.0, 262.0, 80.0, 100.0),
     curves: [
         line((104.0, 36.0), (122.0, 36.0)),
         line((104.0, 112.0), (122.0, 112.0)),

@@ -43,6 +43,14 @@ impl Svg {
         self.0.push_str(&format!(r#"<path class="{class}" d="{d}"/>"#));
     }
 
+    /// A drawing at a place: lines of one weight at every size.
+    pub fn art(&mut self, class: &str, (x, y): (f32, f32), scale: f32, d: &str) {
+        let (x, y, percent) = (coordinate(x), coordinate(y), (scale * 100.0) as u32);
+        let scale = format!("{}.{:02}", percent / 100, percent % 100);
+        self.0
+            .push_str(&format!(r#"<path class="art {class}" transform="translate({x} {y}) scale({scale})" d="{d}"/>"#));
+    }
+
     /// A group that can be chosen: `what` names the object for whoever listens.
     pub fn choosable(&mut self, what: &str, test: &str, inner: Svg) {
         let (what, test) = (escape(what), escape(test));

@@ -1,9 +1,10 @@
 //! The boxes of the loop: server, informer, queue, reconcile, and who else talks to the server.
 
-use super::{cluster, focus};
+use super::{cluster, focus, kitchen};
 use crate::i18n::deeds::clip;
-use crate::i18n::{Lang, Text, Words};
+use crate::i18n::{Lang, Skin, Text, Words};
 use crate::model::gauge::Gauge;
+use crate::model::kitchen::hand;
 use crate::model::number::span;
 use crate::model::objects::ObjectId;
 use crate::model::place::{Edge, Plan, Rect};
@@ -15,14 +16,23 @@ use engine::scene::{InformerView, Scene};
 
 const CHIP: f32 = 18.0;
 
-fn frame(svg: &mut Svg, class: &str, r: Rect, title: &str, small: &str, right: &str) {
+fn frame(svg: &mut Svg, (class, sign): (&str, Option<kitchen::Sign>), r: Rect, title: &str, small: &str, right: &str) {
     svg.rect(&format!("box {class}"), (r.x, r.y), (r.w, r.h), 12);
+    if let Some(sign) = sign {
+        kitchen::sign(svg, class, (r.x + 12.0, r.y + 6.0), sign);
+    }
+    let room = if sign.is_some() { kitchen::SIGN } else { 0.0 };
     // A letter takes about seven pixels, a Chinese one twice as many.
     let wide = |text: &str| text.chars().map(|c| if c.is_ascii() { 7.0 } else { 13.0 }).sum::<f32>();
-    let fits = 40.0 + wide(title) + wide(small) + wide(right) < r.w;
+    let fits = 40.0 + room + wide(title) + wide(small) + wide(right) < r.w;
     let name = if small.is_empty() || !fits { title.to_string() } else { format!("{title} · {small}") };
-    svg.text(&format!("title {class}"), (r.x + 14.0, r.y + 23.0), &name);
+    svg.text(&format!("title {class}"), (r.x + 14.0 + room, r.y + 23.0), &name);
     svg.text("small end", (r.x + r.w - 12.0, r.y + 23.0), right);
+}
+
+/// The sign of a box, in the kitchen.
+fn sign(w: &Words, sign: kitchen::Sign) -> Option<kitchen::Sign> {
+    (w.skin == Skin::Kitchen).then_some(sign)
 }
 
 /// Everything but the messages.
@@ -39,21 +49,28 @@ pub fn draw(plan: &Plan, scene: &Scene, w: &Words, t: &Text, chosen: Option<&Obj
     server(&mut svg, plan.server, scene, w);
     informer(&mut svg, plan.informer, scene, w);
     queue(&mut svg, plan.queue, scene, w);
-    reconcile(&mut svg, plan.reconcile, scene, w);
+    reconcile(&mut svg, plan, scene, w);
     cluster::nodes(&mut svg, plan.nodes, scene, w, t, chosen);
     for (at, words) in plan.labels.iter().zip(w.edges) {
         svg.text("edge", *at, words);
     }
     footer(&mut svg, plan, scene, w, foot);
+    if w.skin == Skin::Kitchen {
+        kitchen::checklist(&mut svg, plan, scene, w);
+    }
     svg.0
 }
 
 fn kubectl(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     svg.rect("box quiet", (r.x, r.y), (r.w, r.h), 10);
-    svg.text("title", (r.x + 12.0, r.y + 23.0), w.kubectl);
+    let room = if w.skin == Skin::Kitchen && r.w > 120.0 { 30.0 } else { 0.0 };
+    if room > 0.0 {
+        kitchen::guest(svg, (r.x + 8.0, r.y + 16.0));
+    }
+    svg.text("title", (r.x + 12.0 + room, r.y + 23.0), w.kubectl);
     let last = scene.printed.back().map_or(w.kubectl_idle, |(_, text, _)| text.trim());
     let short = last.rsplit_once('/').map_or(last, |(_, tail)| tail);
-    svg.text("mono", (r.x + 12.0, r.y + 44.0), &clip(short, (r.w / 7.2) as usize));
+    svg.text("mono", (r.x + 12.0 + room, r.y + 44.0), &clip(short, ((r.w - room) / 7.2) as usize));
 }
 
 fn managers(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words, t: &Text) {
@@ -79,7 +96,14 @@ fn managers(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words, t: &Text) {
 
 fn server(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     let server = &scene.server;
-    frame(svg, "api", r, w.server, w.server_small, &format!("{} {}", server.requests, w.requests));
+    frame(
+        svg,
+        ("api", sign(w, kitchen::Sign::Pass)),
+        r,
+        w.server,
+        w.server_small,
+        &format!("{} {}", server.requests, w.requests),
+    );
     let width = (r.w - 28.0) / 5.0;
     let refused = server.last.as_ref().filter(|l| l.code >= 400);
     for (i, stage) in w.stages.iter().enumerate() {
@@ -87,15 +111,16 @@ fn server(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         let hit = refused.is_some_and(|l| i == usize::from(l.code != 403) * if l.code == 409 { 4 } else { 3 });
         svg.chip(if hit { "chip bad" } else { "chip api" }, at, (width - 5.0, 24.0), stage);
     }
-    svg.text("mono", (r.x + 14.0, r.y + 84.0), &format!("{} {}", w.revision, server.revision));
-    let fit = (((r.w - 98.0) / 66.0) as usize).max(1);
+    let ledger = if w.skin == Skin::Kitchen { 20.0 } else { 0.0 };
+    svg.text("mono", (r.x + 14.0 + ledger, r.y + 84.0), &format!("{} {}", w.revision, server.revision));
+    let fit = (((r.w - 98.0 - ledger) / 66.0) as usize).max(1);
     let skip = server.recent.len().saturating_sub(fit);
     for (i, write) in server.recent.iter().skip(skip).enumerate() {
         let newest = i + skip + 1 == server.recent.len();
         let words = format!("{} {}", write.revision, clip(&write.key.name, 5));
         svg.chip(
             if newest { "chip api on" } else { "chip api" },
-            (r.x + 90.0 + 68.0 * i as f32, r.y + 70.0),
+            (r.x + 90.0 + ledger + 68.0 * i as f32, r.y + 70.0),
             (64.0, CHIP),
             &words,
         );
@@ -105,6 +130,9 @@ fn server(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         None => format!("{} {}", server.watches.len(), w.watchers),
     };
     svg.text("small", (r.x + 14.0, r.y + 118.0), &clip(&foot, (r.w / 6.2) as usize));
+    if w.skin == Skin::Kitchen {
+        kitchen::counter(svg, r, scene, w, refused.is_some());
+    }
 }
 
 /// Kept objects of all informers of the drawn process: the reader's own kinds first.
@@ -132,13 +160,18 @@ fn informer(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     let stale = rows.iter().filter(|(resource, key, revision)| live(resource, key) != *revision).count();
     frame(
         svg,
-        "watch",
+        ("watch", sign(w, kitchen::Sign::Book)),
         r,
         w.informer,
         w.informer_small,
         &if stale > 0 { format!("{stale} {}", w.stale) } else { String::new() },
     );
-    svg.text("small", (r.x + 14.0, r.y + 46.0), w.fifo);
+    if w.skin == Skin::Kitchen {
+        kitchen::bell(svg, (r.x + 14.0, r.y + 33.0), !fifo.is_empty());
+        svg.text("small", (r.x + 38.0, r.y + 46.0), w.fifo);
+    } else {
+        svg.text("small", (r.x + 14.0, r.y + 46.0), w.fifo);
+    }
     if let Some((kind, key, _)) = fifo.first() {
         let word = &crate::i18n::deeds::watch_word(*kind)[..1];
         let more = if fifo.len() > 1 { format!(" +{}", fifo.len() - 1) } else { String::new() };
@@ -165,7 +198,7 @@ fn informer(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
 fn queue(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     let found = focus::controller(scene);
     let depth = found.map_or(0, |(_, v)| v.shot.len);
-    frame(svg, "queue", r, w.queue, w.queue_small, &format!("{} {depth}", w.depth));
+    frame(svg, ("queue", sign(w, kitchen::Sign::Rail)), r, w.queue, w.queue_small, &format!("{} {depth}", w.depth));
     let Some((_, view)) = found else { return };
     let left = r.x + 66.0;
     let width = r.w - 80.0;
@@ -180,9 +213,16 @@ fn queue(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
             );
         }
     };
-    row(svg, r.y + 36.0, w.waiting, "chip queue", &view.shot.ready, 2);
+    if w.skin == Skin::Kitchen {
+        kitchen::rail(svg, r, w, view);
+    } else {
+        row(svg, r.y + 36.0, w.waiting, "chip queue", &view.shot.ready, 2);
+    }
     row(svg, r.y + 84.0, w.working, "chip recon on", &view.shot.processing, 1);
     svg.text("small", (r.x + 14.0, r.y + 121.0), w.backoff);
+    if w.skin == Skin::Kitchen && view.shot.delayed.is_empty() {
+        kitchen::cooling(svg, (left, r.y + 109.0));
+    }
     if let Some((key, due)) = view.shot.delayed.first() {
         let words = format!("{} {}", clip(&key.name, 9), span(due.since(scene.at)));
         svg.chip("chip queue", (left, r.y + 108.0), (width, CHIP), &words);
@@ -197,11 +237,15 @@ fn queue(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
     }
 }
 
-fn reconcile(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
+fn reconcile(svg: &mut Svg, plan: &Plan, scene: &Scene, w: &Words) {
+    let r = plan.reconcile;
     let found = focus::controller(scene);
+    if w.skin == Skin::Kitchen {
+        kitchen::chef(svg, plan, hand(scene.processes.get(focus::process(scene)), found.map(|(_, v)| v)));
+    }
     let worker = found.and_then(|(_, v)| v.workers.values().max_by_key(|k| (k.running, k.started)));
     let key = worker.map_or(String::new(), |k| clip(&k.key.to_string(), 18));
-    frame(svg, "recon", r, w.reconcile, w.reconcile_small, &key);
+    frame(svg, ("recon", sign(w, kitchen::Sign::Wok)), r, w.reconcile, w.reconcile_small, &key);
     let width = (r.w - 28.0) / 4.0;
     let phases = [Phase::Observe, Phase::Diff, Phase::Act, Phase::Status];
     for (i, (phase, word)) in phases.iter().zip(w.phases).enumerate() {
@@ -220,7 +264,9 @@ fn reconcile(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         Some(k) => k.no_write.as_ref().map_or_else(|| w.idle.to_string(), |why| format!("{}: {why}", w.no_write)),
         None => w.idle.to_string(),
     };
-    svg.text("note", (r.x + 14.0, r.y + 108.0), &clip(&note, (r.w / 6.6) as usize));
+    let chef_inside = w.skin == Skin::Kitchen && plan.chef.1 > r.y;
+    let room = if chef_inside { r.w - 70.0 } else { r.w };
+    svg.text("note", (r.x + 14.0, r.y + 108.0), &clip(&note, (room / 6.6) as usize));
 }
 
 fn footer(svg: &mut Svg, plan: &Plan, scene: &Scene, w: &Words, (lang, hash): (Lang, u64)) {

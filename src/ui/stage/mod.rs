@@ -3,6 +3,7 @@
 mod boxes;
 mod cluster;
 mod focus;
+mod kitchen;
 mod messages;
 mod text;
 
