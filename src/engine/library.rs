@@ -36,6 +36,7 @@ scenarios!(
     "cached-read",
     "two-leaders",
     "client-throttling",
+    "canary-release",
 );
 
 /// Reads a scenario of the library.

@@ -4,12 +4,13 @@ pub mod kitchen;
 pub mod lab;
 pub mod redis;
 mod support;
+pub mod webapp;
 
 use crate::process::controller::Controller;
 use std::sync::Arc;
 
 /// Names under which scenarios ask for operators.
-pub const NAMES: [&str; 2] = ["kitchen", "redis"];
+pub const NAMES: [&str; 3] = ["kitchen", "redis", "webapp"];
 
 /// The operator called `name`.
 #[must_use]
@@ -17,6 +18,7 @@ pub fn named(name: &str) -> Option<Arc<dyn Controller>> {
     match name {
         "kitchen" => Some(Arc::new(kitchen::Kitchen)),
         "redis" => Some(Arc::new(redis::Redis)),
+        "webapp" => Some(Arc::new(webapp::WebApps)),
         other => lab::named(other),
     }
 }
