@@ -22,7 +22,7 @@ const fn knob(name: &'static str, min: i64, max: i64, default: i64) -> Knob {
 }
 
 /// Every knob. Times are in milliseconds.
-pub const KNOBS: [Knob; 21] = [
+pub const KNOBS: [Knob; 22] = [
     knob("latencyMs", 0, 10_000, 10),
     knob("jitterPercent", 0, 100, 20),
     knob("informerLagMs", 0, 60_000, 2),
@@ -38,6 +38,8 @@ pub const KNOBS: [Knob; 21] = [
     knob("priorityQueue", 0, 1, 1),
     // How long the server takes to answer.
     knob("apiLatencyMs", 0, 60_000, 0),
+    // How long the world outside the cluster takes to answer.
+    knob("outsideLatencyMs", 0, 60_000, 0),
     // Replicas of the operator; more than one elect a leader.
     knob("replicas", 1, 5, 1),
     // client-go's and controller-runtime's election times.

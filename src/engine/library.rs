@@ -37,6 +37,7 @@ scenarios!(
     "two-leaders",
     "client-throttling",
     "canary-release",
+    "outside-bucket",
 );
 
 /// Reads a scenario of the library.

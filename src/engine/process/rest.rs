@@ -159,7 +159,7 @@ impl Rest {
     fn depart(&mut self, core: &mut Core, asked: Asked) -> MessageId {
         let carries = carries(&asked.request);
         let background = core.log.background || is_housekeeping(&carries);
-        let to = if asked.request.path.starts_with(OUTSIDE) { "outside" } else { "apiserver" };
+        let to = addressee(&asked.request);
         let pace = core.knobs.pace();
         let message = core.network.send(
             (self.process.clone(), to.into(), core.log.now),
@@ -217,6 +217,12 @@ fn is_housekeeping(carries: &Carries) -> bool {
     matches!(carries, Carries::Request { resource, .. } if &*resource.resource == "leases")
 }
 
+/// Who answers a request.
+#[must_use]
+pub fn addressee(request: &Request) -> &'static str {
+    if request.path.starts_with(OUTSIDE) { "outside" } else { "apiserver" }
+}
+
 /// The words on the pill of a request, read off its address.
 #[must_use]
 pub fn carries(request: &Request) -> Carries {
@@ -226,12 +232,16 @@ pub fn carries(request: &Request) -> Carries {
         Some("api") => "",
         other => other.unwrap_or(""),
     };
-    parts.next();
+    if addressee(request) == "apiserver" {
+        parts.next();
+    }
     let mut namespace = "";
     let mut rest: Vec<&str> = parts.collect();
     if rest.first() == Some(&"namespaces") && rest.len() > 2 && !matches!(rest[2], "status" | "finalize") {
         namespace = rest[1];
         rest.drain(..2);
+    } else if addressee(request) == "outside" && rest.len() > 2 {
+        namespace = rest.remove(1);
     }
     let at = |i: usize| rest.get(i).copied().unwrap_or("");
     let (resource, mut name, subresource) = (at(0), at(1), at(2));
@@ -280,5 +290,7 @@ mod tests {
         let post = Request::new(Method::Post, "/api/v1/namespaces/a/pods").body(json!({"metadata": {"name": "p"}}));
         assert_eq!(words(&post), "create pods/ a/p");
         assert_eq!(words(&Request::new(Method::Delete, "/api/v1/namespaces/a/pods")), "deletecollection pods/ a/");
+        assert_eq!(words(&get("/outside/buckets/b")), "get buckets.outside/ b");
+        assert_eq!(words(&get("/outside/backups/a/b")), "get backups.outside/ a/b");
     }
 }

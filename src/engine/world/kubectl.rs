@@ -14,7 +14,7 @@ use crate::event::{Carries, Event, InformerId, Message};
 use crate::ids::{MessageId, WatchId};
 use crate::kubectl::{Ask, Command, Files, Known, Line, Session, parse};
 use crate::network::Payload;
-use crate::process::rest::{carries, post};
+use crate::process::rest::{addressee, carries, post};
 use crate::time::SimTime;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -195,7 +195,7 @@ impl World {
         }
         request.agent = KUBECTL.into();
         let words = carries(&request);
-        let way = (KUBECTL.into(), "apiserver".into(), self.core.now());
+        let way = (KUBECTL.into(), addressee(&request).into(), self.core.now());
         let pace = self.core.knobs.pace();
         let what = (words, Payload::Request(Arc::new(request)), false);
         let message = self.core.network.send(way, pace, SimTime::ZERO, what);

@@ -48,8 +48,8 @@ impl World {
         match payload {
             Payload::Request(request) if &*message.to == "outside" => {
                 self.core.log.chain(Event::Delivered { message: message.clone() });
-                let response = self.outside_answer(&message, &request);
-                self.answer(&message, response);
+                let (response, wait) = self.outside_answer(&message, &request);
+                self.answer_after(&message, response, wait);
             }
             Payload::Request(request) => {
                 self.core.log.chain(Event::Delivered { message: message.clone() });
@@ -65,14 +65,17 @@ impl World {
         self.core.log.chain(Event::Lost { message: message.clone(), why: why.into() });
     }
 
-    fn outside_answer(&mut self, message: &Message, request: &Request) -> Response {
-        match self.faults.hit(message, request) {
-            Some(failure) => {
-                self.core.log.emit(Event::FaultFired { failure, request: message.id });
-                fault::answer(failure, message)
-            }
-            None => self.outside.handle(request),
+    /// What the world outside answers, and how long it takes for that. Faults hit it as they hit the server.
+    fn outside_answer(&mut self, message: &Message, request: &Request) -> (Response, Span) {
+        let slow = self.core.knobs.millis("outsideLatencyMs");
+        let Some(failure) = self.faults.hit(message, request) else {
+            return (self.outside.handle(request), slow);
+        };
+        self.core.log.emit(Event::FaultFired { failure, request: message.id });
+        if failure == Failure::LostAnswer {
+            self.outside.handle(request);
         }
+        (fault::answer(failure, message), if failure == Failure::Timeout { REQUEST_TIMEOUT } else { slow })
     }
 
     fn serve(&mut self, message: &Arc<Message>, request: &Request) {
