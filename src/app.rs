@@ -1,7 +1,7 @@
 //! The page: header, lesson and faults, stage, inspector, timeline.
 
 use crate::session::Session;
-use crate::ui::{header, help, inspector, notice, side, stage, timeline, transport};
+use crate::ui::{about, header, help, home, inspector, notice, side, stage, timeline, transport};
 use crate::web;
 use leptos::prelude::*;
 
@@ -20,6 +20,7 @@ pub fn App() -> impl IntoView {
     view! {
         <header::Header/>
         <notice::Bar/>
+        <home::Hero/>
         <div class="page">
             <aside class="side" aria-label=move || session.t().side><side::Side/></aside>
             <main><stage::Stage/></main>
@@ -29,5 +30,6 @@ pub fn App() -> impl IntoView {
             <footer><transport::Transport/><timeline::Timeline/></footer>
         </div>
         <help::Help/>
+        <about::About/>
     }
 }

@@ -3,6 +3,7 @@
 mod app;
 mod i18n;
 mod model;
+mod route;
 mod session;
 mod ui;
 mod web;

@@ -4,12 +4,14 @@
 
 mod boot;
 mod link;
+mod navigate;
 
 use crate::i18n::{Lang, Skin, Text, Theme, Words};
 use crate::model::lanes::Lanes;
 use crate::model::number::scaled;
 use crate::model::objects::ObjectId;
 use crate::model::same::Same;
+use crate::route::{Options, Place};
 use crate::web;
 use engine::command::Command;
 use engine::event::Record;
@@ -81,6 +83,11 @@ pub struct Session {
     pub skin: RwSignal<Skin>,
     pub narrow: RwSignal<bool>,
     pub help: RwSignal<bool>,
+    pub place: RwSignal<Place>,
+    /// What the address asked for beside the place.
+    pub options: StoredValue<Options>,
+    /// Where playing begins, where it ends if not at the end, and whether it begins again then.
+    range: StoredValue<(SimTime, Option<SimTime>, bool)>,
     frames: StoredValue<u32>,
 }
 
@@ -110,6 +117,9 @@ impl Session {
             skin: RwSignal::new(Skin::Cluster),
             narrow: RwSignal::new(false),
             help: RwSignal::new(false),
+            place: RwSignal::new(Place::Sandbox),
+            options: StoredValue::new(Options::default()),
+            range: StoredValue::new((SimTime::ZERO, None, false)),
             frames: StoredValue::new(0),
         };
         session.begin();
@@ -119,6 +129,13 @@ impl Session {
     /// The words of the language, and of the skin.
     pub fn t(&self) -> &'static Text {
         self.lang.get().text()
+    }
+    /// The words of the home page, lessons and embedding.
+    pub fn h(&self) -> &'static crate::i18n::home::Home {
+        crate::i18n::home::of(self.lang.get())
+    }
+    fn h_untracked(&self) -> &'static crate::i18n::home::Home {
+        crate::i18n::home::of(self.lang.get_untracked())
     }
     pub fn w(&self) -> &'static Words {
         Words::of(self.lang.get(), self.skin.get())
@@ -186,20 +203,6 @@ impl Session {
         self.begin();
     }
 
-    /// Begins a scenario of the library and plays it.
-    pub fn load_library(&self, name: &str) {
-        self.notice.set(None);
-        if name == boot::SANDBOX {
-            self.load(boot::sandbox(), boot::SANDBOX);
-        } else if let Some(Ok(scenario)) = engine::library::load(name) {
-            self.load(scenario, name);
-        }
-        web::address::replace(&web::address::with_fragment(&format!("s={name}")));
-        if !web::media::reduced_motion() {
-            self.play();
-        }
-    }
-
     /// Works out the run up to the timeline's end in small slices, so that the future can be drawn.
     fn look_ahead(&self) {
         let (session, edition) = (*self, self.edition.get_untracked());
@@ -245,10 +248,18 @@ impl Session {
             let clock = web::clock();
             let passed = (clock - last).clamp(0.0, FRAME_MAX_MS);
             let span = scaled((passed * 1_000.0) as u64, session.speed.get_untracked());
-            let end = session.extent.with_untracked(|e| e.end);
+            let (from, stop, looped) = session.range.get_value();
+            let end = session.extent.with_untracked(|e| e.end).min(stop.unwrap_or(SimTime(u64::MAX)));
             let to = (session.now.get_untracked() + span).min(end);
             session.change(|run| run.recording.advance_to(to));
-            if to >= end { session.pause() } else { session.frame(clock, turn) }
+            if to < end || looped {
+                if to >= end {
+                    session.seek(from);
+                }
+                session.frame(clock, turn);
+            } else {
+                session.pause();
+            }
         });
     }
 
@@ -287,6 +298,8 @@ impl Session {
 
     /// Does something to the cluster now.
     pub fn submit(&self, command: Command) {
+        // Whoever acts wants to see what becomes of it, not the beginning again.
+        self.range.set_value((SimTime::ZERO, None, false));
         self.change(|run| run.recording.submit(command));
         let now = self.now.get_untracked();
         self.extent.update(|e| e.end = e.end.max(now + EXTENSION));

@@ -2,6 +2,7 @@
 
 pub mod deeds;
 mod en;
+pub mod home;
 mod narrate_en;
 mod narrate_zh;
 mod words;

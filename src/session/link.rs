@@ -47,24 +47,7 @@ impl Session {
         })
     }
 
-    /// Opens what the address holds at the beginning: a link, the name of a scenario, or nothing.
-    pub fn open(&self, fragment: &str) {
-        if let Some(name) = fragment.strip_prefix("s=") {
-            return self.load_library(name);
-        }
-        if fragment.is_empty() {
-            return self.load_library(super::boot::HOME);
-        }
-        match share::decode(fragment).and_then(|run| self.open_shared(run)) {
-            Ok(()) => {}
-            Err(error) => {
-                let text = self.lang.get_untracked().refusal(&error);
-                self.notice.set(Some(Notice { text, offer: Some(super::boot::HOME.to_string()) }));
-            }
-        }
-    }
-
-    fn open_shared(&self, shared: SharedRun) -> Result<(), ShareError> {
+    pub(super) fn open_shared(&self, shared: SharedRun) -> Result<(), ShareError> {
         let (scenario, library) = match shared.source {
             Source::Own(scenario) => (*scenario, String::new()),
             Source::Library(name) => match engine::library::load(&name) {

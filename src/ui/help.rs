@@ -27,6 +27,10 @@ pub fn Help() -> impl IntoView {
                     <h2>{session.t().help}</h2>
                     <p>{session.t().about}</p>
                     <dl>{keys()}</dl>
+                    <button data-testid="about-open" on:click=move |_| {
+                        session.help.set(false);
+                        session.go(crate::route::Place::About);
+                    }>{session.h().about}</button>
                     <button autofocus on:click=move |_| session.help.set(false)>{session.t().close}</button>
                 </div>
             }

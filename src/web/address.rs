@@ -9,6 +9,28 @@ pub fn fragment() -> String {
     hash.trim_start_matches('#').to_string()
 }
 
+/// The query without its mark.
+#[must_use]
+pub fn query() -> String {
+    let search = web_sys::window().and_then(|w| w.location().search().ok()).unwrap_or_default();
+    search.trim_start_matches('?').to_string()
+}
+
+/// Goes to an address with a step in the history, unless it is there already or the view forbids it.
+pub fn push(address: &str) {
+    if let Some(window) = web_sys::window()
+        && window.location().href().is_ok_and(|here| here != address)
+        && let Ok(history) = window.history()
+    {
+        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(address));
+    }
+}
+
+/// Calls back when the reader goes back or forward, or writes another fragment into the bar.
+pub fn on_travel(run: impl Fn() + 'static) {
+    leptos::prelude::window_event_listener(leptos::ev::popstate, move |_| run());
+}
+
 /// The whole address with another fragment.
 #[must_use]
 pub fn with_fragment(fragment: &str) -> String {

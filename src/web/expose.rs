@@ -12,8 +12,11 @@ extern "C" {
     pub fn performance_now() -> f64;
 }
 
-/// Marks that the page answers to input.
+/// Marks that the page answers to input, and puts away what stood there before.
 pub fn mark_ready() {
+    if let Some(boot) = leptos::prelude::document().get_element_by_id("boot") {
+        let _ = boot.set_attribute("hidden", "");
+    }
     drop(performance_mark("operatorscope:ready"));
 }
 

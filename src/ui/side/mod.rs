@@ -20,6 +20,7 @@ pub fn Side() -> impl IntoView {
     view! {
         <h2>{move || of_scenario(false)}</h2>
         <p class="intro">{move || of_scenario(true)}</p>
+        {move || (session.skin.get() == crate::i18n::Skin::Kitchen).then(|| view! { <crate::ui::home::TwoViews/> })}
         <faults::Faults/>
         <manifest::Manifest/>
     }
