@@ -1,7 +1,6 @@
 //! `operatorscope`: the model without a browser. One file a subcommand.
 
 mod bench;
-mod bench_client;
 mod conform;
 mod conform_client;
 mod conform_http;
@@ -18,8 +17,7 @@ operatorscope run FILE [--until 60s] [--seed N] [--trace text|ndjson] [--hash]
 operatorscope kubectl [LINE]...          type kubectl lines to a cluster, here or on the standard input
 operatorscope link URL                   decode a share link to a scenario document
 operatorscope conform PATH...            play recorded conformance cases
-operatorscope bench [deployment N]        speeds and sizes; the cost of N pods
-operatorscope bench-client               operations per second of queue and informer; 10,000 objects
+operatorscope bench [PART]               speeds and sizes; parts are deployment N, client, server, long
 operatorscope serve DIR [--port N]       serve a folder on 127.0.0.1";
 
 fn main() -> ExitCode {
@@ -32,7 +30,6 @@ fn main() -> ExitCode {
         ("serve", _) => serve::serve(rest),
         ("conform", [_, ..]) => conform::run(rest),
         ("bench", _) => bench::bench(rest),
-        ("bench-client", []) => Ok(bench_client::run()),
         _ => Err(USAGE.to_string()),
     };
     match result {

@@ -219,8 +219,10 @@ impl ApiServer {
         if meta.get("resourceVersion").is_none() {
             meta["resourceVersion"] = Value::from(self.store.revision().to_string());
         }
-        let items: Vec<Value> = items.iter().map(|o| Value::clone(o)).collect();
-        Arc::new(json!({"apiVersion": call.resource.api_version(), "kind": kind, "metadata": meta, "items": items}))
+        let mut list = json!({"apiVersion": call.resource.api_version(), "kind": kind, "metadata": meta});
+        // Moved in: the macro would copy every item once more.
+        list["items"] = items.iter().map(|o| Value::clone(o)).collect();
+        Arc::new(list)
     }
 }
 

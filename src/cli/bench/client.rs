@@ -15,32 +15,27 @@ use engine::workqueue::rate_limiter::Limiter;
 use engine::workqueue::{AddOptions, Got, WorkQueue};
 use engine::world::{ClusterSpec, World};
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use std::time::Instant;
 
 const OBJECTS: u64 = 10_000;
 const ROUNDS: u64 = 20;
 
-/// Prints one line of JSON.
-pub fn run() -> ExitCode {
+/// The figures of this part.
+pub fn measure() -> Value {
     let many = through_everything();
     let cluster = through_a_cluster();
-    println!(
-        "{}",
-        json!({
-            "queueClassicOpsPerSecond": queue(WorkQueue::classic(Limiter::default_controller())),
-            "queuePriorityOpsPerSecond": queue(WorkQueue::priority(Limiter::default_priority())),
-            "informerEventsPerSecond": informer_events(),
-            "objects": OBJECTS,
-            "streamedListMs": many.0,
-            "listMs": many.1,
-            "clusterMs": cluster.0,
-            "clusterRecords": cluster.1,
-            "clusterReconciles": cluster.2,
-            "peakMemoryKb": peak_memory_kb(),
-        })
-    );
-    ExitCode::SUCCESS
+    json!({
+        "queue_classic_ops_per_s": queue(WorkQueue::classic(Limiter::default_controller())),
+        "queue_priority_ops_per_s": queue(WorkQueue::priority(Limiter::default_priority())),
+        "informer_events_per_s": informer_events(),
+        "objects": OBJECTS,
+        "streamed_list_ms": many.0,
+        "list_ms": many.1,
+        "cluster_ms": cluster.0,
+        "cluster_records": cluster.1,
+        "cluster_reconciles": cluster.2,
+        "peak_mb": super::peak_mb(),
+    })
 }
 
 fn per_second(operations: u64, since: Instant) -> u64 {
@@ -225,11 +220,4 @@ fn through_a_cluster() -> (u128, usize, usize) {
     world.submit(world.now(), Command::Crash { process: "operator".to_string(), restart_ms: 0 });
     run(&mut world, 240);
     (began.elapsed().as_millis(), records, reconciles)
-}
-
-/// The most memory the process has had, where the system tells it.
-fn peak_memory_kb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

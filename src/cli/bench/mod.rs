@@ -1,10 +1,14 @@
-//! `operatorscope bench`: speeds and sizes as one line of JSON; `bench deployment N`: the cost of bringing N pods up.
+//! `operatorscope bench`: speeds and sizes as one line of JSON; `bench PART`: one part of it.
+
+mod client;
+mod deployment;
+mod long;
+mod server;
 
 use engine::library;
-use engine::object::Object;
 use engine::recording::Recording;
 use engine::scenario::Scenario;
-use engine::time::{SimTime, Span};
+use engine::time::SimTime;
 use engine::world::{ClusterSpec, World};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -12,29 +16,33 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-const USAGE: &str = "usage: operatorscope bench [--dist DIR] [--page JSON] | bench deployment N";
+const USAGE: &str = "usage: operatorscope bench [--dist DIR] [--page JSON] | bench deployment N | bench client | bench server | bench long";
+/// Sizes of the Deployment whose cost is told.
+const DEPLOYMENTS: [&str; 4] = ["10", "50", "100", "1000"];
 /// Seeks that are averaged, to instants spread over the run.
 const SEEKS: u64 = 60;
 /// How long the native model is played for its speed.
 const PLAY_SECONDS: f64 = 2.0;
-/// Pods that a node takes, as a kubelet's default is.
-const PODS_PER_NODE: usize = 110;
-/// Virtual time after which a roll-out has failed.
-const ROLLOUT_MAX: SimTime = SimTime(3_600_000_000);
 
 pub fn bench(args: &[String]) -> Result<ExitCode, String> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        ["deployment", n] => {
-            println!("{}", deployment(n.parse().map_err(|_| format!("{n}: not a number of pods"))?)?);
-            Ok(ExitCode::SUCCESS)
-        }
-        ["deployment", ..] => Err(USAGE.to_string()),
-        options => {
-            println!("{}", speeds(options)?);
-            Ok(ExitCode::SUCCESS)
-        }
-    }
+    let line = match words.as_slice() {
+        ["deployment", n] => deployment::deployment(n.parse().map_err(|_| format!("{n}: not a number of pods"))?)?,
+        ["client"] => client::measure(),
+        ["server"] => server::measure()?,
+        ["long"] => long::measure()?,
+        ["deployment" | "client" | "server" | "long", ..] => return Err(USAGE.to_string()),
+        options => speeds(options)?,
+    };
+    println!("{line}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A part in a process of its own, so that its memory is its own.
+fn part(words: &[&str]) -> Result<Value, String> {
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let answer = Command::new(program).arg("bench").args(words).output().map_err(|e| e.to_string())?;
+    serde_json::from_slice(&answer.stdout).map_err(|e| format!("bench {}: {e}", words.join(" ")))
 }
 
 fn speeds(options: &[&str]) -> Result<Value, String> {
@@ -43,7 +51,12 @@ fn speeds(options: &[&str]) -> Result<Value, String> {
         "events_per_s": events_per_second(&scenario).round(),
         "longest": {"scenario": scenario.name, "records": records},
         "seek_ms": seek_ms(&scenario),
+        "long": part(&["long"])?,
+        "server": part(&["server"])?,
+        "client": part(&["client"])?,
     });
+    let deployments: Result<Vec<Value>, String> = DEPLOYMENTS.iter().map(|n| part(&["deployment", n])).collect();
+    line["deployments"] = Value::from(deployments?);
     for pair in options.chunks(2) {
         match pair {
             ["--dist", dir] => line["dist_kb"] = sizes(Path::new(dir))?,
@@ -79,7 +92,7 @@ fn events_per_second(scenario: &Scenario) -> f64 {
     records as f64 / began.elapsed().as_secs_f64()
 }
 
-fn start(scenario: &Scenario) -> World {
+pub fn start(scenario: &Scenario) -> World {
     let mut world = World::new(&ClusterSpec::from(scenario));
     for (at, command) in scenario.commands() {
         world.submit(at, command);
@@ -90,10 +103,15 @@ fn start(scenario: &Scenario) -> World {
 fn seek_ms(scenario: &Scenario) -> Value {
     let mut recording = Recording::of(scenario);
     recording.seek(scenario.until);
+    seeks(&mut recording, scenario.until)
+}
+
+/// The cost of going to instants all over a run that is known.
+pub fn seeks(recording: &mut Recording, until: SimTime) -> Value {
     let (mut sum, mut most) = (0.0, 0.0_f64);
     for i in 0..SEEKS {
         // A step that shares no factor with the number of seeks visits every part, back and forth.
-        let at = SimTime(scenario.until.0 / SEEKS * (i * 37 % SEEKS));
+        let at = SimTime(until.0 / SEEKS * (i * 37 % SEEKS));
         let began = Instant::now();
         recording.seek(at);
         let ms = began.elapsed().as_secs_f64() * 1e3;
@@ -103,7 +121,7 @@ fn seek_ms(scenario: &Scenario) -> Value {
     json!({"mean": round(sum / SEEKS as f64), "max": round(most)})
 }
 
-fn round(number: f64) -> f64 {
+pub fn round(number: f64) -> f64 {
     (number * 1e3).round() / 1e3
 }
 
@@ -129,46 +147,8 @@ fn kb(bytes: u64) -> f64 {
     (bytes as f64 / 102.4).round() / 10.0
 }
 
-/// From apply until all pods of a Deployment are ready.
-fn deployment(pods: usize) -> Result<Value, String> {
-    let nodes = pods.div_ceil(PODS_PER_NODE).max(3);
-    let text = format!(
-        "apiVersion: operatorscope.dev/v1alpha1\nkind: Scenario\nmetadata: {{name: deployment}}\nspec:\n  title: {{en: Deployment, zh: Deployment}}\n  cluster: {{nodes: {nodes}}}\n  until: 1h\n  manifests: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: web, namespace: default}}\n    spec:\n      replicas: {pods}\n      selector: {{matchLabels: {{app: web}}}}\n      template:\n        metadata: {{labels: {{app: web}}}}\n        spec:\n          containers:\n          - {{name: web, image: \"web:1\"}}\n"
-    );
-    let scenario = Scenario::parse(&text).map_err(|e| e.to_string())?;
-    let mut world = start(&scenario);
-    let (mut records, mut cpu_ms) = (0, 0.0);
-    let mut until = SimTime::ZERO;
-    while until < ROLLOUT_MAX {
-        until += Span::secs(1);
-        // Only the model is measured, not the look at what it has done.
-        let before = cpu();
-        while world.next_at().is_some_and(|at| at <= until) {
-            records += world.step().unwrap_or_default().len();
-        }
-        cpu_ms += cpu() - before;
-        if world.objects().any(|object| ready(object, pods)) {
-            return Ok(
-                json!({"pods": pods, "cpu_ms": round(cpu_ms), "records": records, "virtual_s": until.0 / 1_000_000,
-                "peak_mb": peak_mb(), "cpu_ms_per_pod": round(cpu_ms / pods.max(1) as f64)}),
-            );
-        }
-    }
-    Err(format!("after an hour of virtual time the {pods} pods are not ready"))
-}
-
-fn ready(object: &Object, pods: usize) -> bool {
-    object["kind"] == "Deployment" && object["status"]["readyReplicas"] == json!(pods)
-}
-
-/// CPU time of this process in ms, as Linux counts it.
-fn cpu() -> f64 {
-    let text = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e6
-}
-
 /// The most memory this process has held, in MB.
-fn peak_mb() -> u64 {
+pub fn peak_mb() -> u64 {
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or_default() / 1024
