@@ -7,6 +7,7 @@ mod link;
 mod navigate;
 
 use crate::i18n::{Lang, Skin, Text, Theme, Words};
+use crate::model::console::Transcript;
 use crate::model::lanes::Lanes;
 use crate::model::number::scaled;
 use crate::model::objects::ObjectId;
@@ -38,6 +39,8 @@ pub const SPEED_MAX: i32 = 6;
 pub struct Run {
     pub recording: Recording,
     pub lanes: Lanes,
+    /// What was typed and printed.
+    pub transcript: Transcript,
     /// What the run was begun with.
     pub scenario: Scenario,
     /// Its name in the library; empty for the reader's own.
@@ -154,6 +157,7 @@ impl Session {
     fn change(&self, change: impl FnOnce(&mut Run)) {
         self.run.update_value(|run| {
             change(run);
+            run.transcript.catch_up(run.recording.records());
             if run.lanes.catch_up(run.recording.records()) {
                 self.lanes.update(|n| *n += 1);
             }
@@ -325,6 +329,12 @@ impl Session {
 
 impl Run {
     fn new(scenario: Scenario, library: &str) -> Self {
-        Run { recording: Recording::of(&scenario), lanes: Lanes::default(), scenario, library: library.to_string() }
+        Run {
+            recording: Recording::of(&scenario),
+            lanes: Lanes::default(),
+            transcript: Transcript::default(),
+            scenario,
+            library: library.to_string(),
+        }
     }
 }

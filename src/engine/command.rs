@@ -23,6 +23,8 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         manifests: Vec<Arc<Value>>,
     },
+    /// Ctrl-C: the commands at the keyboard are given up, those that wait their turn too.
+    Interrupt,
     /// One raw request as `admin`.
     Request {
         method: Method,

@@ -186,6 +186,11 @@ pub enum Event {
         text: Arc<str>,
         failed: bool,
     },
+    /// A kubectl command came to its end; every command typed or applied has exactly one.
+    Exited {
+        process: ProcessId,
+        code: i32,
+    },
     Sent {
         message: Arc<Message>,
     },

@@ -135,6 +135,28 @@ impl Recording {
     pub fn world(&self) -> &World {
         &self.world
     }
+    /// The world at the cursor, apart from the run: for looking at what is there and what may be typed.
+    #[must_use]
+    pub fn world_now(&self) -> World {
+        let i = self.checkpoints.partition_point(|c| c.records <= self.cursor) - 1;
+        let (mut world, mut done) = (self.resumed(i), self.checkpoints[i].records);
+        while done < self.cursor
+            && let Some(made) = world.step()
+        {
+            done += made.len();
+        }
+        world
+    }
+    /// The world of a checkpoint, with the commands that were given since.
+    fn resumed(&self, checkpoint: usize) -> World {
+        let mut world = self.checkpoints[checkpoint].world.clone();
+        let from = world.now();
+        world.drop_commands_after(from);
+        for (at, command) in self.commands.iter().filter(|(at, _)| *at > from) {
+            world.submit(*at, command.clone());
+        }
+        world
+    }
     /// No more records fit.
     #[must_use]
     pub fn full(&self) -> bool {
@@ -316,9 +338,9 @@ impl Recording {
         let i = self.checkpoints.partition_point(|c| c.records <= keep) - 1;
         self.checkpoints.truncate(i + 1);
         let from = &self.checkpoints[i];
-        self.world = from.world.clone();
         self.ahead = from.scene.clone();
         self.records.truncate(from.records);
+        self.world = self.resumed(i);
         self.world.drop_commands_after(at);
         self.frontier = at;
         while self.world.next_at().is_some_and(|next| next <= at) {

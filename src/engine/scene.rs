@@ -172,7 +172,7 @@ impl Scene {
             Event::InvariantBroken { invariant, detail } => {
                 Arc::make_mut(&mut self.broken).push((invariant, detail.clone()));
             }
-            Event::Commanded { .. } => {}
+            Event::Commanded { .. } | Event::Exited { .. } => {}
             Event::Handled { .. } | Event::WatchOpened { .. } | Event::WatchClosed { .. } => self.served(record),
             Event::Listed { .. } | Event::FifoPushed { .. } | Event::Cached { .. } => self.informed(&record.event),
             Event::Notified { .. }

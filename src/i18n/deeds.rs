@@ -35,6 +35,7 @@ pub fn typed(command: &Command) -> String {
             format!("kubectl apply {}", shortened(&names))
         }
         Command::Kubectl { line, .. } => format!("kubectl {}", line.trim_start_matches("kubectl ")),
+        Command::Interrupt => "Ctrl-C".to_string(),
         Command::Request { .. } => {
             command.request().map_or_else(String::new, |r: Request| format!("{:?} {}", r.method, r.path))
         }

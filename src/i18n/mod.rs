@@ -1,5 +1,6 @@
 //! Languages, skins and themes. A text that is missing in a language does not compile.
 
+pub mod console;
 pub mod deeds;
 mod en;
 pub mod home;

@@ -11,6 +11,7 @@ pub fn sentence(event: &Event) -> String {
         Event::Printed { text, failed, .. } => {
             format!("{}: {}", if *failed { "Refused" } else { "kubectl" }, text.trim())
         }
+        Event::Exited { process, code } => format!("{process} ends with exit code {code}."),
         Event::Sent { message } => sent(message),
         Event::Delivered { message } => format!("{} has {}.", message.to, carried(message)),
         Event::Lost { message, why } => format!("Lost on the way to {}: {} ({why}).", message.to, carried(message)),

@@ -11,6 +11,7 @@ pub fn sentence(event: &Event) -> String {
         Event::Printed { text, failed, .. } => {
             format!("{}：{}", if *failed { "被拒绝" } else { "kubectl" }, text.trim())
         }
+        Event::Exited { process, code } => format!("{process} 结束，退出码 {code}。"),
         Event::Sent { message } => sent(message),
         Event::Delivered { message } => format!("{} 收到{}。", message.to, carried(message)),
         Event::Lost { message, why } => format!("发给 {} 的{}在路上丢了（{why}）。", message.to, carried(message)),

@@ -1,5 +1,6 @@
 //! What the page works out from records before it draws: pure, without a browser.
 
+pub mod console;
 pub mod diff;
 pub mod gauge;
 pub mod kitchen;

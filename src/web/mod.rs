@@ -1,6 +1,7 @@
 //! The only files that name the browser. Everything that can be refused (storage, clipboard, history) is allowed to fail.
 
 pub mod address;
+pub mod caret;
 pub mod expose;
 pub mod keys;
 pub mod media;

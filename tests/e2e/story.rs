@@ -41,12 +41,14 @@ fn manifests_drive_a_loop_that_is_broken_healed_rewound_and_shared() {
     let browser = Browser::start(Kind::Chromium);
     browser.open(&site.url("s=sandbox"));
     let both = format!("{}\n---\n{}", manifest("rediscluster-crd.yaml"), manifest("rediscluster-cache.yaml"));
+    browser.click("side-manifest");
     browser.write("manifest-editor", &both);
     browser.click("manifest-apply");
     let seen = step_until(&browser, |pods| pods == "012");
     assert_eq!(seen, ["", "0", "01", "012"], "the pods come up in order");
     press(&browser, "step", 150);
 
+    browser.click("side-break");
     browser.click("fault-kill-pod");
     step_until(&browser, |pods| pods.len() < 3);
     step_until(&browser, |pods| pods == "012");

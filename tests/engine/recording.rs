@@ -7,6 +7,7 @@ use engine::object::{Object, ObjectView};
 use engine::recording::{Direction, Recording, Unit};
 use engine::scene::Scene;
 use engine::time::{SimTime, Span};
+use engine::world::ClusterSpec;
 use std::collections::BTreeSet;
 
 fn recording(name: &str) -> (Recording, SimTime) {
@@ -116,4 +117,20 @@ fn every_record_but_the_first_of_its_trace_has_an_earlier_cause() {
         assert!(record.cause < record.id, "{record:?}");
         assert!(recording.causes(record.id).iter().all(|cause| *cause <= record.id), "{record:?}");
     }
+}
+
+#[test]
+fn what_was_done_since_the_last_checkpoint_survives_going_back() {
+    let typed = |text: &str| Command::Kubectl { line: text.to_string(), manifests: Vec::new() };
+    let mut recording = Recording::new(ClusterSpec::default(), Vec::new());
+    for (at, text) in [(1, "create cm first"), (2, "create cm second")] {
+        recording.seek(SimTime::ZERO + Span::secs(at));
+        recording.submit(typed(text));
+    }
+    recording.seek(SimTime(1_900_000));
+    recording.submit(typed("create cm other"));
+    recording.seek(SimTime::ZERO + Span::secs(4));
+    let names: Vec<String> = recording.world().objects().map(|o| o.name().to_string()).collect();
+    assert!(names.contains(&"first".to_string()) && names.contains(&"other".to_string()), "{names:?}");
+    assert!(!names.contains(&"second".to_string()), "{names:?}");
 }

@@ -7,7 +7,7 @@
 //!
 //! Divergence from Kubernetes: built-in kinds are known without discovery, as from a filled cache; tables are made
 //! here and not by the server; `apply` waits for a definition that stands in the same files; `edit` takes the edited
-//! text as its file; `explain` knows custom resources only; `describe` has the forms of the common
+//! text as its file, and the text before after it; `explain` knows custom resources only; `describe` has the forms of the common
 //! kinds and the general one for the rest.
 
 mod age;

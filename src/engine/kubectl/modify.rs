@@ -275,7 +275,8 @@ pub fn edit_text(object: &Value) -> String {
     )
 }
 
-/// Without an edited text the text to edit is printed; with one the difference is sent.
+/// Without an edited text the text to edit is printed; with one the difference is sent. The object as it was when the
+/// editor opened may follow the edited one: what others changed meanwhile is left alone then.
 pub fn edit(cx: &mut Cx) -> Flow {
     let args = cx.command.args.clone();
     let edited: Vec<Object> = cx.command.objects.iter().map(|(_, o)| o.clone()).collect();
@@ -297,11 +298,12 @@ pub fn edit(cx: &mut Cx) -> Flow {
     }
     for one in picked {
         let live = one.live(cx)?;
-        let Some(wanted) = edited.iter().find(|o| o.name() == one.name) else {
+        let mut given = edited.iter().filter(|o| o.name() == one.name && o.kind() == live.kind());
+        let Some(wanted) = given.next() else {
             cx.out(edit_text(&live));
             continue;
         };
-        let mut before = (*live).clone();
+        let mut before = (**given.next().unwrap_or(&live)).clone();
         crate::object::remove(&mut before, &["metadata", "managedFields"]);
         let lists = if one.res.builtin { Lists::Merge } else { Lists::Replace };
         let body = difference(&before, &before, wanted, lists);

@@ -18,6 +18,7 @@ impl World {
         match &**command {
             Command::Apply { manifests } => self.kubectl_apply(manifests.clone()),
             Command::Kubectl { line, manifests } => self.kubectl_line(line, manifests.clone()),
+            Command::Interrupt => self.kubectl_interrupt(),
             Command::Request { .. } => {
                 if let Some(request) = command.request() {
                     self.kubectl_request(request);

@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// The process name of kubectl.
 pub(super) const KUBECTL: &str = "kubectl";
 
+/// What a shell says of a program that Ctrl-C ended: 128 and the number of the signal.
+const INTERRUPTED: i32 = 130;
+
 #[derive(Clone, Debug)]
 enum Job {
     Request(Request),
@@ -83,8 +86,32 @@ impl World {
         }
         match parse(line, &files) {
             Ok(command) => self.enqueue(Job::Line(Box::new(command))),
-            Err(usage) => self.print(Line { text: usage.0, error: true }),
+            Err(usage) => {
+                self.print(Line { text: usage.0, error: true });
+                self.exited(1);
+            }
         }
+    }
+
+    /// Gives up everything that was typed and has not come to its end. What was sent stays sent.
+    pub(super) fn kubectl_interrupt(&mut self) {
+        let typed = |job: &Job| matches!(job, Job::Line(_));
+        let waiting = self.kubectl.jobs.iter().filter(|job| typed(job)).count();
+        self.kubectl.jobs.retain(|job| !typed(job));
+        let running = self.kubectl.running.extract_if(.., |r| r.session.is_some()).collect();
+        self.give_up(running);
+        (0..waiting).for_each(|_| self.exited(INTERRUPTED));
+        self.start_jobs();
+    }
+
+    fn give_up(&mut self, running: Vec<Running>) {
+        let count = running.len();
+        self.hang_up(running, "interrupted from the keyboard");
+        (0..count).for_each(|_| self.exited(INTERRUPTED));
+    }
+
+    fn exited(&mut self, code: i32) {
+        self.core.log.emit(Event::Exited { process: KUBECTL.into(), code });
     }
 
     fn enqueue(&mut self, job: Job) {
@@ -95,7 +122,7 @@ impl World {
     /// Ends the commands that would run for ever, and their watches.
     fn interrupt(&mut self) {
         let endless: Vec<Running> = self.kubectl.running.extract_if(.., |r| r.endless()).collect();
-        self.hang_up(endless, "interrupted from the keyboard");
+        self.give_up(endless);
     }
 
     /// Closes the watches of commands that are no more.
@@ -157,9 +184,10 @@ impl World {
                     }
                     Waiting::Event(watch, until)
                 }
-                Ask::Exit(_) => {
+                Ask::Exit(code) => {
                     let ended = self.kubectl.running.extract_if(.., |r| r.number == number).collect();
                     self.hang_up(ended, "the command ended");
+                    self.exited(code);
                     return;
                 }
             };
