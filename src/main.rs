@@ -2,6 +2,7 @@
 
 mod app;
 mod i18n;
+mod lessons;
 mod model;
 mod route;
 mod session;

@@ -3,6 +3,7 @@
 //! One signal for each rate of change: the picture changes by event, `now` by frame.
 
 mod boot;
+mod lesson;
 mod link;
 mod navigate;
 
@@ -91,6 +92,9 @@ pub struct Session {
     pub options: StoredValue<Options>,
     /// Where playing begins, where it ends if not at the end, and whether it begins again then.
     range: StoredValue<(SimTime, Option<SimTime>, bool)>,
+    /// The reader acts outside the script of a lesson.
+    pub off_script: RwSignal<bool>,
+    following: StoredValue<Option<lesson::Following>>,
     frames: StoredValue<u32>,
 }
 
@@ -123,6 +127,8 @@ impl Session {
             place: RwSignal::new(Place::Sandbox),
             options: StoredValue::new(Options::default()),
             range: StoredValue::new((SimTime::ZERO, None, false)),
+            off_script: RwSignal::new(false),
+            following: StoredValue::new(None),
             frames: StoredValue::new(0),
         };
         session.begin();

@@ -14,6 +14,8 @@ macro_rules! scenarios {
 
 scenarios!(
     "control-loop",
+    "custom-resources",
+    "core-resources",
     "ordered-rollout",
     "self-healing",
     "rolling-update",

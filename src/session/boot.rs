@@ -34,6 +34,7 @@ impl Session {
         session.keys();
         web::media::on_hidden(move || session.pause());
         web::expose::offer(move || session.trace_hash(), move || session.now.get_untracked().0 as f64);
+        session.follow_lesson();
         session.follow_address();
         session
     }

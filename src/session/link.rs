@@ -85,7 +85,7 @@ impl Session {
 }
 
 /// The scenario's own actions that are still part of the run, and what the reader did beside them.
-fn split(scenario: &Scenario, commands: &[(SimTime, Command)]) -> (Vec<Action>, Vec<(SimTime, Command)>) {
+pub(super) fn split(scenario: &Scenario, commands: &[(SimTime, Command)]) -> (Vec<Action>, Vec<(SimTime, Command)>) {
     let mut rest: Vec<_> = commands.to_vec();
     let mut take =
         |wanted: &(SimTime, Command)| rest.iter().position(|c| c == wanted).map(|i| rest.remove(i)).is_some();

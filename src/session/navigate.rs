@@ -1,6 +1,7 @@
 //! Going from place to place: the address follows the reader, and the reader's steps back are followed.
 
 use super::{Notice, Session, boot};
+use crate::lessons;
 use crate::model::gauge::is_ready;
 use crate::route::{Place, Route};
 use crate::web;
@@ -33,7 +34,8 @@ impl Session {
                 self.load(boot::sandbox(), boot::SANDBOX);
                 true
             }
-            Place::Scenario(name) | Place::Lesson(name) => self.begin_library(name),
+            Place::Scenario(name) => self.begin_library(name),
+            Place::Lesson(slug) => lessons::find(slug).is_some_and(|lesson| self.begin_library(lesson.scenario)),
             Place::Shared(link) => self.open_link(link),
         };
         if !opened {

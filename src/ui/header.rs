@@ -1,6 +1,8 @@
 //! Name, scenario, language, theme, skin, link.
 
 use crate::i18n::{Lang, Skin, Theme};
+use crate::lessons;
+use crate::route::Place;
 use crate::session::use_session;
 use leptos::prelude::*;
 
@@ -29,6 +31,29 @@ fn Scenarios() -> impl IntoView {
 }
 
 #[component]
+fn Lessons() -> impl IntoView {
+    let session = use_session();
+    let options = move || {
+        let (lang, here) = (session.lang.get(), session.lesson().map(|lesson| lesson.slug));
+        let row = |lesson: &'static lessons::Lesson| {
+            let name = format!("{} · {}", lesson.number, lessons::text(&lesson.name, lang));
+            view! { <option value=lesson.slug selected=here == Some(lesson.slug)>{name}</option> }
+        };
+        lessons::all().map(row).collect::<Vec<_>>()
+    };
+    let none = move || session.lesson().is_none();
+    view! {
+        <label class="menu"><span>{move || session.h().lessons_menu}</span>
+            <select data-testid="lesson-menu" on:change=move |event| session.go(Place::Lesson(event_target_value(&event)))>
+                <option value="" disabled selected=none>{move || session.h().lessons_menu}</option>
+                {options}
+            </select>
+        </label>
+        <span class="slash" aria-hidden="true">"/"</span>
+    }
+}
+
+#[component]
 pub fn Header() -> impl IntoView {
     let session = use_session();
     let shared = RwSignal::new(false);
@@ -42,6 +67,7 @@ pub fn Header() -> impl IntoView {
                 <path d="M20 12a8 8 0 0 1-14 5.3M5.5 21.5v-4.6h4.6" class="logo two"/>
             </svg>
             <h1>"OperatorScope"</h1>
+            <Lessons/>
             <Scenarios/>
             <span class="gap"></span>
             <div class="seg" role="group" aria-label=move || session.t().view>

@@ -3,6 +3,7 @@
 
 mod console;
 mod faults;
+mod lesson;
 mod manifest;
 
 use crate::i18n::Lang;
@@ -42,9 +43,19 @@ pub fn Side() -> impl IntoView {
                 hidden=move || shown.get() != name>{inside}</div>
         }
     };
+    let lesson = Memo::new(move |_| session.lesson().map(|lesson| lesson.number));
     view! {
-        <h2>{move || of_scenario(false)}</h2>
-        <p class="intro">{move || of_scenario(true)}</p>
+        {move || match lesson.get() {
+            Some(number) => {
+                let lesson = crate::lessons::all().find(|lesson| lesson.number == number);
+                lesson.map(|lesson| view! { <lesson::LessonPanel lesson/> }).into_any()
+            }
+            None => view! {
+                <h2>{move || of_scenario(false)}</h2>
+                <p class="intro">{move || of_scenario(true)}</p>
+            }
+            .into_any(),
+        }}
         {move || (session.skin.get() == crate::i18n::Skin::Kitchen).then(|| view! { <crate::ui::home::TwoViews/> })}
         <div class="tabs" role="tablist" aria-label=move || session.lang.get().console().tabs>
             {ROOMS.map(tab).to_vec()}

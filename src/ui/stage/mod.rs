@@ -7,8 +7,9 @@ mod kitchen;
 mod messages;
 mod text;
 
+use crate::lessons::Part;
 use crate::model::objects::ObjectId;
-use crate::model::place::{EDGES, Edge, NARROW, Plan, WIDE};
+use crate::model::place::{EDGES, Edge, NARROW, Plan, Rect, WIDE};
 use crate::session::use_session;
 use crate::ui::svg::Svg;
 use engine::ids::{GroupResource, Key};
@@ -33,6 +34,26 @@ fn object_of(name: &str) -> Option<ObjectId> {
 fn chosen(event: &MouseEvent) -> Option<ObjectId> {
     let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
     object_of(&target.closest("[data-object]").ok()??.get_attribute("data-object")?)
+}
+
+/// Where a part of the machine stands.
+fn frame_of(plan: &Plan, part: Part) -> Rect {
+    match part {
+        Part::Kubectl => plan.kubectl,
+        Part::Server => plan.server,
+        Part::Informer => plan.informer,
+        Part::Queue => plan.queue,
+        Part::Reconcile => plan.reconcile,
+        Part::Nodes => plan.nodes,
+        Part::Outside => plan.outside,
+    }
+}
+
+/// A frame around the part that the lesson points at.
+fn pointed(plan: &Plan, part: Part) -> String {
+    let (r, mut svg) = (frame_of(plan, part), Svg::default());
+    svg.rect("pointed", (r.x - 6.0, r.y - 6.0), (r.w + 12.0, r.h + 12.0), 16);
+    svg.0
 }
 
 fn ways(plan: &Plan) -> String {
@@ -71,6 +92,7 @@ pub fn Stage() -> impl IntoView {
                 </defs>
                 <g inner_html=move || ways(plan())></g>
                 <g inner_html=boxes></g>
+                <g inner_html=move || session.pointed_at().map_or_else(String::new, |part| pointed(plan(), part))></g>
                 <g class="moving" inner_html=moving></g>
             </svg>
             <text::RunAsText/>
