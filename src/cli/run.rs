@@ -108,6 +108,7 @@ fn play(scenario: &Scenario, trace: Trace) -> (u64, Vec<String>, usize) {
         for record in world.step().unwrap_or_default() {
             records += 1;
             show(trace, &record);
+            judge.hear(&record);
         }
         let next = world.next_at().unwrap_or(scenario.until).min(SimTime(scenario.until.0 + 1));
         judge.look(world.now(), next, || world.objects());

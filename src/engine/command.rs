@@ -3,7 +3,7 @@
 //! A run is a version, a scenario, a seed and a list of commands with their times, so every command
 //! is plain data that can be written into a link and read back.
 
-use crate::api::message::{Method, Request};
+use crate::api::message::{Method, Request, User};
 use crate::ids::Key;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,10 +25,12 @@ pub enum Command {
     },
     /// Ctrl-C: the commands at the keyboard are given up, those that wait their turn too.
     Interrupt,
-    /// One raw request as `admin`.
+    /// One raw request, as `admin` or as another user who is known.
     Request {
         method: Method,
         path: String,
+        #[serde(default, rename = "as", skip_serializing_if = "String::is_empty")]
+        user: String,
         #[serde(default, skip_serializing_if = "String::is_empty")]
         content_type: String,
         #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -199,7 +201,7 @@ impl Command {
     /// The console form of a raw request, for the log.
     #[must_use]
     pub fn request(&self) -> Option<Request> {
-        let Command::Request { method, path, content_type, body } = self else { return None };
+        let Command::Request { method, path, user, content_type, body } = self else { return None };
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut request = Request::new(*method, path);
         for pair in query.split('&').filter(|p| !p.is_empty()) {
@@ -207,6 +209,10 @@ impl Command {
             request = request.query(name, value);
         }
         request.content_type.clone_from(content_type);
+        if !user.is_empty() {
+            // The server adds the group of all who are known, as it does on impersonation.
+            request.user = User { name: user.as_str().into(), groups: vec!["system:authenticated".into()] };
+        }
         Some(if body.is_null() { request } else { request.body(body.clone()) })
     }
 

@@ -1,6 +1,6 @@
 //! Words shared by both narrators: what does not change with the language.
 
-use engine::api::message::{Request, WatchEventType};
+use engine::api::message::Request;
 use engine::command::{Command, Failure};
 use engine::event::Carries;
 use engine::ids::{GroupResource, Key};
@@ -83,17 +83,6 @@ fn shortened(names: &[String]) -> String {
     if names.len() > SHOWN { format!("{shown} +{}", names.len() - SHOWN) } else { shown }
 }
 
-#[must_use]
-pub fn watch_word(kind: WatchEventType) -> &'static str {
-    match kind {
-        WatchEventType::Added => "ADDED",
-        WatchEventType::Modified => "MODIFIED",
-        WatchEventType::Deleted => "DELETED",
-        WatchEventType::Bookmark => "BOOKMARK",
-        WatchEventType::Error => "ERROR",
-    }
-}
-
 /// The few letters on a pill.
 #[must_use]
 pub fn pill(carries: &Carries) -> String {
@@ -114,7 +103,7 @@ pub fn pill(carries: &Carries) -> String {
         Carries::Watch { kind, key, resource, .. } => {
             format!(
                 "{} {}",
-                &watch_word(*kind)[..3],
+                &kind.word()[..3],
                 clipped(if key.name.is_empty() { &resource.resource } else { &key.name })
             )
         }

@@ -1,9 +1,9 @@
 //! Every record as an English sentence. The match is total: a new record does not compile without its sentence.
 
-use super::deeds::{failure, thing, typed, watch_word};
+use super::deeds::{failure, thing, typed};
 use crate::model::number::span;
 use engine::api::message::WatchEventType;
-use engine::event::{Carries, Event, Message, Outcome, ProcessState, QueueOp};
+use engine::event::{Carries, Event, Message, Outcome, ProcessState, QueueOp, Write};
 
 pub fn sentence(event: &Event) -> String {
     match event {
@@ -19,14 +19,7 @@ pub fn sentence(event: &Event) -> String {
             format!("The server refuses {user}: {code} {reason}. {message}")
         }
         Event::Handled { user, code, .. } => format!("The server answers {user} with {code}."),
-        Event::Wrote { write } => {
-            let done = match write.kind {
-                WatchEventType::Added => "created",
-                WatchEventType::Deleted => "deleted",
-                _ => "changed",
-            };
-            format!("{} {done} by {}: revision {}.", thing(&write.resource, "", &write.key), write.user, write.revision)
-        }
+        Event::Wrote { write } => wrote(write),
         Event::WatchOpened { process, resource, revision, .. } => {
             format!("{process} watches {resource} from revision {revision} on.")
         }
@@ -37,7 +30,7 @@ pub fn sentence(event: &Event) -> String {
             format!("{} has listed {} {}, revision {revision}.", informer.process, contents.len(), informer.resource)
         }
         Event::FifoPushed { informer, kind, key, .. } => {
-            format!("{} {key} waits in the FIFO of {}.", watch_word(*kind), informer.process)
+            format!("{} {key} waits in the FIFO of {}.", kind.word(), informer.process)
         }
         Event::Cached { informer, key, revision, .. } => {
             format!("The cache of {} has {key} at revision {revision}.", informer.process)
@@ -60,14 +53,7 @@ pub fn sentence(event: &Event) -> String {
         Event::Finished { controller, key, outcome, .. } => {
             format!("{} is done with {key}: {}.", controller.controller, ended(outcome))
         }
-        Event::Process { process, state, why } => {
-            let now = match state {
-                ProcessState::Running => "runs",
-                ProcessState::Frozen => "is frozen",
-                ProcessState::Down => "is down",
-            };
-            format!("{process} {now}: {why}.")
-        }
+        Event::Process { process, state, why } => turned(process, *state, why),
         Event::Leading { process, leads } => format!("{process} {}.", if *leads { "leads" } else { "no longer leads" }),
         Event::Tokens { process, .. } => format!("The rate limit of {process} moves on."),
         Event::Tuned { process, setting, value } => match value {
@@ -86,6 +72,24 @@ pub fn sentence(event: &Event) -> String {
     }
 }
 
+fn wrote(write: &Write) -> String {
+    let done = match write.kind {
+        WatchEventType::Added => "created",
+        WatchEventType::Deleted => "deleted",
+        _ => "changed",
+    };
+    format!("{} {done} by {}: revision {}.", thing(&write.resource, "", &write.key), write.user, write.revision)
+}
+
+fn turned(process: &str, state: ProcessState, why: &str) -> String {
+    let now = match state {
+        ProcessState::Running => "runs",
+        ProcessState::Frozen => "is frozen",
+        ProcessState::Down => "is down",
+    };
+    format!("{process} {now}: {why}.")
+}
+
 fn sent(message: &Message) -> String {
     match &message.carries {
         Carries::Request { verb, resource, subresource, key, .. } => {
@@ -93,7 +97,7 @@ fn sent(message: &Message) -> String {
         }
         Carries::Answer { code, reason, .. } => format!("The answer to {} is on its way: {code} {reason}.", message.to),
         Carries::Watch { kind, resource, key, .. } => {
-            format!("The server tells {}: {} {}.", message.to, watch_word(*kind), thing(resource, "", key))
+            format!("The server tells {}: {} {}.", message.to, kind.word(), thing(resource, "", key))
         }
     }
 }
@@ -105,7 +109,7 @@ fn carried(message: &Message) -> String {
         }
         Carries::Answer { code, resource, key, .. } => format!("the answer {code} for {}", thing(resource, "", key)),
         Carries::Watch { kind, resource, key, .. } => {
-            format!("the event {} {}", watch_word(*kind), thing(resource, "", key))
+            format!("the event {} {}", kind.word(), thing(resource, "", key))
         }
     }
 }

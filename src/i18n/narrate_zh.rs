@@ -1,9 +1,9 @@
 //! Every record as a Chinese sentence.
 
-use super::deeds::{failure, thing, typed, watch_word};
+use super::deeds::{failure, thing, typed};
 use crate::model::number::span;
 use engine::api::message::WatchEventType;
-use engine::event::{Carries, Event, Message, Outcome, ProcessState, QueueOp};
+use engine::event::{Carries, Event, Message, Outcome, ProcessState, QueueOp, Write};
 
 pub fn sentence(event: &Event) -> String {
     match event {
@@ -19,14 +19,7 @@ pub fn sentence(event: &Event) -> String {
             format!("服务器拒绝了 {user}：{code} {reason}。{message}")
         }
         Event::Handled { user, code, .. } => format!("服务器答复 {user}：{code}。"),
-        Event::Wrote { write } => {
-            let done = match write.kind {
-                WatchEventType::Added => "创建",
-                WatchEventType::Deleted => "删除",
-                _ => "修改",
-            };
-            format!("{} 被 {} {done}，版本 {}。", thing(&write.resource, "", &write.key), write.user, write.revision)
-        }
+        Event::Wrote { write } => wrote(write),
         Event::WatchOpened { process, resource, revision, .. } => {
             format!("{process} 从版本 {revision} 起监听 {resource}。")
         }
@@ -35,7 +28,7 @@ pub fn sentence(event: &Event) -> String {
             format!("{} 列出 {} 个 {}，版本 {revision}。", informer.process, contents.len(), informer.resource)
         }
         Event::FifoPushed { informer, kind, key, .. } => {
-            format!("{} {key} 在 {} 的 FIFO 里等着。", watch_word(*kind), informer.process)
+            format!("{} {key} 在 {} 的 FIFO 里等着。", kind.word(), informer.process)
         }
         Event::Cached { informer, key, revision, .. } => {
             format!("{} 的缓存里 {key} 到了版本 {revision}。", informer.process)
@@ -54,14 +47,7 @@ pub fn sentence(event: &Event) -> String {
         Event::Finished { controller, key, outcome, .. } => {
             format!("{} 做完了 {key}：{}。", controller.controller, ended(outcome))
         }
-        Event::Process { process, state, why } => {
-            let now = match state {
-                ProcessState::Running => "在运行",
-                ProcessState::Frozen => "被冻住",
-                ProcessState::Down => "停了",
-            };
-            format!("{process} {now}：{why}。")
-        }
+        Event::Process { process, state, why } => turned(process, *state, why),
         Event::Leading { process, leads } => {
             format!("{process} {}。", if *leads { "当上 leader" } else { "不再是 leader" })
         }
@@ -82,6 +68,24 @@ pub fn sentence(event: &Event) -> String {
     }
 }
 
+fn wrote(write: &Write) -> String {
+    let done = match write.kind {
+        WatchEventType::Added => "创建",
+        WatchEventType::Deleted => "删除",
+        _ => "修改",
+    };
+    format!("{} 被 {} {done}，版本 {}。", thing(&write.resource, "", &write.key), write.user, write.revision)
+}
+
+fn turned(process: &str, state: ProcessState, why: &str) -> String {
+    let now = match state {
+        ProcessState::Running => "在运行",
+        ProcessState::Frozen => "被冻住",
+        ProcessState::Down => "停了",
+    };
+    format!("{process} {now}：{why}。")
+}
+
 fn sent(message: &Message) -> String {
     match &message.carries {
         Carries::Request { verb, resource, subresource, key, .. } => {
@@ -89,7 +93,7 @@ fn sent(message: &Message) -> String {
         }
         Carries::Answer { code, reason, .. } => format!("给 {} 的答复上路了：{code} {reason}。", message.to),
         Carries::Watch { kind, resource, key, .. } => {
-            format!("服务器通知 {}：{} {}。", message.to, watch_word(*kind), thing(resource, "", key))
+            format!("服务器通知 {}：{} {}。", message.to, kind.word(), thing(resource, "", key))
         }
     }
 }
@@ -101,7 +105,7 @@ fn carried(message: &Message) -> String {
         }
         Carries::Answer { code, resource, key, .. } => format!("{} 的答复 {code}", thing(resource, "", key)),
         Carries::Watch { kind, resource, key, .. } => {
-            format!("事件 {} {}", watch_word(*kind), thing(resource, "", key))
+            format!("事件 {} {}", kind.word(), thing(resource, "", key))
         }
     }
 }

@@ -17,6 +17,7 @@ fn broken_promises(scenario: &Scenario) -> Vec<String> {
     while let Some(at) = world.next_at().filter(|at| *at <= scenario.until) {
         for record in world.step().unwrap_or_default() {
             scene.apply(&record);
+            judge.hear(&record);
         }
         let next = world.next_at().unwrap_or(SimTime(u64::MAX)).min(scenario.until + Span::micros(1));
         if next > at {

@@ -40,7 +40,7 @@ fn request(method: engine::api::message::Method, path: String, body: Value) -> C
         engine::api::message::Method::Patch => "application/merge-patch+json".to_string(),
         _ => String::new(),
     };
-    Command::Request { method, path, content_type, body: Arc::new(body) }
+    Command::Request { method, path, user: String::new(), content_type, body: Arc::new(body) }
 }
 
 fn make(name: &str) -> Command {

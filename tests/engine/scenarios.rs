@@ -14,7 +14,9 @@ fn play(scenario: &Scenario) -> (World, Vec<String>) {
     let mut judge = Judge::new(&scenario.expect);
     let after = SimTime(scenario.until.0 + 1);
     while world.next_at().is_some_and(|at| at <= scenario.until) {
-        world.step();
+        for record in world.step().unwrap_or_default() {
+            judge.hear(&record);
+        }
         judge.look(world.now(), world.next_at().unwrap_or(after).min(after), || world.objects());
     }
     judge.look(world.now(), after, || world.objects());

@@ -152,6 +152,20 @@ pub enum WatchEventType {
     Error,
 }
 
+impl WatchEventType {
+    /// As it stands in a stream.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            WatchEventType::Added => "ADDED",
+            WatchEventType::Modified => "MODIFIED",
+            WatchEventType::Deleted => "DELETED",
+            WatchEventType::Bookmark => "BOOKMARK",
+            WatchEventType::Error => "ERROR",
+        }
+    }
+}
+
 /// One line of a watch stream.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct WatchEvent {

@@ -3,7 +3,11 @@
 //! Flow: after every step [`Judge::look`] is shown the objects as they stand; [`Judge::finish`] gives the verdicts.
 //! An expectation speaks of the objects of one kind, narrowed by name and namespace. With a path, `equals` holds when at least one object
 //! is there and all have that value; `exists` when an object has (or, negated, none has) the field; the counts count objects that have it.
+//! Or it counts what has happened since the run began: requests that were answered with a code, words that kubectl printed, writes of a
+//! kind. The judge hears of those by [`Judge::hear`].
 
+use super::heard::Heard;
+use crate::event::Record;
 use crate::object::{Object, ObjectView};
 use crate::time::SimTime;
 use serde_json::Value;
@@ -31,24 +35,44 @@ pub enum Test {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     pub when: When,
+    pub subject: Subject,
+    pub test: Test,
+}
+
+/// What an expectation speaks of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    Objects(Selection),
+    Heard(Heard),
+}
+
+/// Objects of one kind; what is empty matches any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
     pub kind: String,
-    /// Empty matches any, like the two below.
     pub api_version: String,
     pub namespace: String,
     pub name: String,
     /// `status.conditions[Ready]`, `spec.containers[0].image`, `metadata.labels['a.b/c']`; empty means the object itself.
     pub path: String,
-    pub test: Test,
 }
 
 impl Expectation {
+    /// Whether it holds of these objects, after `heard` records that it speaks of.
     #[must_use]
-    pub fn holds<'a>(&self, objects: impl Iterator<Item = &'a Object>) -> bool {
+    pub fn holds<'a>(&self, objects: impl Iterator<Item = &'a Object>, heard: u64) -> bool {
+        match &self.subject {
+            Subject::Objects(selection) => self.holds_of(selection, objects),
+            Subject::Heard(_) => self.counts(heard),
+        }
+    }
+
+    fn holds_of<'a>(&self, selection: &Selection, objects: impl Iterator<Item = &'a Object>) -> bool {
         let mut all_equal = true;
         let (mut matching, mut with_field) = (0_u64, 0_u64);
-        for object in objects.filter(|o| self.speaks_of(o)) {
+        for object in objects.filter(|o| selection.speaks_of(o)) {
             matching += 1;
-            let found = lookup(object, &self.path);
+            let found = lookup(object, &selection.path);
             with_field += u64::from(found.is_some());
             if let Test::Equals(wanted) = &self.test {
                 all_equal &= found == Some(wanted);
@@ -56,13 +80,23 @@ impl Expectation {
         }
         match self.test {
             Test::Equals(_) => matching > 0 && all_equal,
-            Test::Exists(yes) => (with_field > 0) == yes,
-            Test::Count(n) => with_field == n,
-            Test::AtLeast(n) => with_field >= n,
-            Test::AtMost(n) => with_field <= n,
+            _ => self.counts(with_field),
         }
     }
 
+    fn counts(&self, found: u64) -> bool {
+        match self.test {
+            // A number has no value to be equal to; the reader refuses it.
+            Test::Equals(_) => false,
+            Test::Exists(yes) => (found > 0) == yes,
+            Test::Count(n) => found == n,
+            Test::AtLeast(n) => found >= n,
+            Test::AtMost(n) => found <= n,
+        }
+    }
+}
+
+impl Selection {
     fn speaks_of(&self, object: &Object) -> bool {
         let fits = |wanted: &str, found: &str| wanted.is_empty() || wanted == found;
         fits(&self.kind, object.kind())
@@ -114,19 +148,36 @@ pub enum Verdict {
 /// Follows a run and keeps the verdict of each expectation.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    pending: Vec<(Expectation, Option<Verdict>)>,
+    pending: Vec<Pending>,
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    expectation: Expectation,
+    verdict: Option<Verdict>,
+    heard: u64,
 }
 
 impl Judge {
     #[must_use]
     pub fn new(expectations: &[Expectation]) -> Self {
-        Judge { pending: expectations.iter().map(|e| (e.clone(), None)).collect() }
+        let pending = |e: &Expectation| Pending { expectation: e.clone(), verdict: None, heard: 0 };
+        Judge { pending: expectations.iter().map(pending).collect() }
+    }
+
+    /// Hears of a record, before it looks at what became of it.
+    pub fn hear(&mut self, record: &Record) {
+        for pending in &mut self.pending {
+            if let Subject::Heard(heard) = &pending.expectation.subject {
+                pending.heard += u64::from(heard.fits(&record.event));
+            }
+        }
     }
 
     /// Shows the objects as they stand from `now` until just before `next`.
     pub fn look<'a, I: Iterator<Item = &'a Object>>(&mut self, now: SimTime, next: SimTime, objects: impl Fn() -> I) {
-        for (expectation, verdict) in self.pending.iter_mut().filter(|(_, verdict)| verdict.is_none()) {
-            let holds = || expectation.holds(objects());
+        for Pending { expectation, verdict, heard } in self.pending.iter_mut().filter(|p| p.verdict.is_none()) {
+            let holds = || expectation.holds(objects(), *heard);
             *verdict = match expectation.when {
                 When::At(at) if now <= at && at < next => {
                     Some(if holds() { Verdict::Held } else { Verdict::Failed(at) })
@@ -146,7 +197,8 @@ impl Judge {
             When::Always(from) if from <= now => Verdict::Held,
             When::At(_) | When::Eventually(_) | When::Always(_) => Verdict::NotReached,
         };
-        self.pending.into_iter().map(|(e, v)| (v.unwrap_or_else(|| ended(&e)), e)).map(|(v, e)| (e, v)).collect()
+        let judged = |p: Pending| (p.verdict.unwrap_or_else(|| ended(&p.expectation)), p.expectation);
+        self.pending.into_iter().map(judged).map(|(verdict, expectation)| (expectation, verdict)).collect()
     }
 }
 
@@ -162,16 +214,8 @@ mod tests {
             "spec": {"containers": [{"image": "x:1"}]}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}))
     }
     fn that(path: &str, test: Test, when: When) -> Expectation {
-        let none = String::new;
-        Expectation {
-            when,
-            kind: "Pod".into(),
-            api_version: none(),
-            namespace: none(),
-            name: none(),
-            path: path.into(),
-            test,
-        }
+        let selection = Selection { kind: "Pod".into(), path: path.into(), ..Selection::default() };
+        Expectation { when, subject: Subject::Objects(selection), test }
     }
 
     #[test]
@@ -193,19 +237,23 @@ mod tests {
     fn tests_speak_of_the_objects_they_name() {
         let pods = [pod("a", "True"), pod("b", "False")];
         let now = When::At(SimTime::ZERO);
-        let ready = |name: &str| Expectation {
-            name: name.into(),
-            ..that("status.conditions[Ready]", Test::Equals(json!("True")), now)
+        let ready = |name: &str| {
+            let mut all = that("status.conditions[Ready]", Test::Equals(json!("True")), now);
+            if let Subject::Objects(selection) = &mut all.subject {
+                selection.name = name.into();
+            }
+            all
         };
-        assert!(ready("a").holds(pods.iter()));
-        assert!(!ready("b").holds(pods.iter()));
-        assert!(!ready("").holds(pods.iter()));
-        assert!(!ready("nobody").holds(pods.iter()));
-        assert!(that("", Test::Count(2), now).holds(pods.iter()));
-        assert!(!that("", Test::Exists(false), now).holds(pods.iter()));
-        assert!(that("spec.nodeName", Test::Exists(false), now).holds(pods.iter()));
+        assert!(ready("a").holds(pods.iter(), 0));
+        assert!(!ready("b").holds(pods.iter(), 0));
+        assert!(!ready("").holds(pods.iter(), 0));
+        assert!(!ready("nobody").holds(pods.iter(), 0));
+        assert!(that("", Test::Count(2), now).holds(pods.iter(), 0));
+        assert!(!that("", Test::Exists(false), now).holds(pods.iter(), 0));
+        assert!(that("spec.nodeName", Test::Exists(false), now).holds(pods.iter(), 0));
         assert!(
-            that("", Test::AtMost(2), now).holds(pods.iter()) && that("", Test::AtLeast(2), now).holds(pods.iter())
+            that("", Test::AtMost(2), now).holds(pods.iter(), 0)
+                && that("", Test::AtLeast(2), now).holds(pods.iter(), 0)
         );
     }
 

@@ -6,11 +6,13 @@
 
 mod duration;
 mod expect;
+mod heard;
 mod read;
 mod write;
 
 pub use duration::{parse_duration, show_duration};
-pub use expect::{Expectation, Judge, Test, Verdict, When};
+pub use expect::{Expectation, Judge, Selection, Subject, Test, Verdict, When};
+pub use heard::Heard;
 pub use read::ScenarioError;
 
 use crate::command::Command;
@@ -30,6 +32,8 @@ pub const EXPECTATIONS_MAX: usize = 500;
 pub const NODES_MAX: usize = 50;
 /// Operators in the operator process.
 pub const OPERATORS_MAX: usize = 50;
+/// Reported cases that one scenario shows.
+pub const CASES_MAX: usize = 20;
 /// How long a run may be told to go on: a day of virtual time covers every back-off ceiling many times.
 pub const UNTIL_MAX: Span = Span::secs(86_400);
 /// How long a run goes on when the scenario does not say.
@@ -78,6 +82,8 @@ pub struct Scenario {
     pub actions: Vec<Action>,
     pub until: SimTime,
     pub expect: Vec<Expectation>,
+    /// Numbers of the reported cases that it shows, as in `tests/scenarios/CASES`.
+    pub cases: Vec<String>,
 }
 
 impl Scenario {
@@ -97,6 +103,7 @@ impl Scenario {
             actions: Vec::new(),
             until: SimTime::ZERO + UNTIL_DEFAULT,
             expect: Vec::new(),
+            cases: Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! From a document to a [`Scenario`], with the path of every field that is wrong.
 
-use super::expect::{Expectation, Test, When};
+use super::expect::{Expectation, Selection, Subject, Test, When};
 use super::*;
 use crate::manifest::{self, ManifestError};
 use serde_json::Value;
@@ -56,7 +56,18 @@ impl Scenario {
         }
         root.only(&["apiVersion", "kind", "metadata", "spec"])?;
         let spec = root.must("spec")?;
-        spec.only(&["title", "intro", "seed", "cluster", "operators", "manifests", "actions", "until", "expect"])?;
+        spec.only(&[
+            "title",
+            "intro",
+            "seed",
+            "cluster",
+            "operators",
+            "manifests",
+            "actions",
+            "until",
+            "expect",
+            "cases",
+        ])?;
         let mut scenario = Scenario::of_manifests(&name(&root)?, Vec::new(), Vec::new());
         read_texts(&spec, &mut scenario)?;
         if let Some(cluster) = spec.optional("cluster") {
@@ -67,6 +78,9 @@ impl Scenario {
         }
         if let Some(manifests) = spec.optional("manifests") {
             scenario.manifests = objects(&manifests)?;
+        }
+        if let Some(cases) = spec.optional("cases") {
+            scenario.cases = cases.texts(CASES_MAX)?;
         }
         if let Some(until) = spec.optional("until") {
             scenario.until = until.time()?;
@@ -197,8 +211,7 @@ fn read_expectation(field: &Field) -> Result<Expectation, ScenarioError> {
         return field.wrong("exactly one of at, eventually (until when) or always (from when) is expected");
     };
     let that = field.must("that")?;
-    that.only(&["kind", "apiVersion", "name", "namespace", "path", "equals", "exists", "count", "atLeast", "atMost"])?;
-    let text = |name: &str| that.optional(name).map_or(Ok(String::new()), |f| f.text().map(str::to_string));
+    let subject = read_subject(&that)?;
     let number = |name: &str| that.optional(name).map(|f| f.number()).transpose();
     let mut tests = Vec::new();
     tests.extend(that.optional("equals").map(|f| Test::Equals(f.value.clone())));
@@ -214,15 +227,44 @@ fn read_expectation(field: &Field) -> Result<Expectation, ScenarioError> {
     let [test] = tests.as_slice() else {
         return that.wrong("exactly one of equals, exists, count, atLeast or atMost is expected");
     };
-    Ok(Expectation {
-        when: *when,
+    if matches!((&subject, test), (Subject::Heard(_), Test::Equals(_))) {
+        return that.wrong("what is counted has no value: count, atLeast, atMost or exists is expected");
+    }
+    Ok(Expectation { when: *when, subject, test: test.clone() })
+}
+
+const TESTS: [&str; 5] = ["equals", "exists", "count", "atLeast", "atMost"];
+
+/// What is spoken of: objects by their kind, or what was answered, printed or written.
+fn read_subject(that: &Field) -> Result<Subject, ScenarioError> {
+    let text = |name: &str| that.optional(name).map_or(Ok(String::new()), |f| f.text().map(str::to_string));
+    let only = |own: &[&str]| that.only(&[own, &TESTS].concat());
+    if let Some(code) = that.optional("answered") {
+        only(&["answered", "user", "says"])?;
+        let Ok(code) = u16::try_from(code.number()?) else { return code.wrong("an HTTP status code is expected") };
+        return Ok(Subject::Heard(Heard::Answered { code, user: text("user")?, says: text("says")? }));
+    }
+    if that.optional("printed").is_some() {
+        only(&["printed"])?;
+        return Ok(Subject::Heard(Heard::Printed { says: text("printed")? }));
+    }
+    if let Some(wrote) = that.optional("wrote") {
+        only(&["wrote", "kind", "namespace", "name"])?;
+        let what = wrote.text()?.to_string();
+        if !["", "ADDED", "MODIFIED", "DELETED"].contains(&what.as_str()) {
+            return wrote.wrong("ADDED, MODIFIED or DELETED is expected");
+        }
+        let (kind, namespace, name) = (text("kind")?, text("namespace")?, text("name")?);
+        return Ok(Subject::Heard(Heard::Wrote { what, kind, namespace, name }));
+    }
+    only(&["kind", "apiVersion", "name", "namespace", "path"])?;
+    Ok(Subject::Objects(Selection {
         kind: that.must("kind")?.text()?.to_string(),
         api_version: text("apiVersion")?,
         namespace: text("namespace")?,
         name: text("name")?,
         path: text("path")?,
-        test: test.clone(),
-    })
+    }))
 }
 
 /// A value and where it stands in the document.

@@ -1,6 +1,6 @@
 //! From a [`Scenario`] back to its document. What has its default value is left out.
 
-use super::expect::{Expectation, Test, When};
+use super::expect::{Expectation, Subject, Test, When};
 use super::*;
 use crate::knobs::KNOBS;
 use serde_json::{Map, Value, json};
@@ -16,6 +16,7 @@ impl Scenario {
         };
         put("title", bilingual(&self.title), self.title == Bilingual::default());
         put("intro", bilingual(&self.intro), self.intro == Bilingual::default());
+        put("cases", json!(self.cases), self.cases.is_empty());
         put("seed", json!(self.seed), false);
         let cluster = self.cluster();
         put("cluster", json!(cluster), cluster.is_empty());
@@ -59,19 +60,7 @@ fn action(action: &Action) -> Value {
 }
 
 fn expectation(e: &Expectation) -> Value {
-    let mut that = Map::new();
-    let texts = [
-        ("kind", &e.kind),
-        ("apiVersion", &e.api_version),
-        ("namespace", &e.namespace),
-        ("name", &e.name),
-        ("path", &e.path),
-    ];
-    for (name, text) in texts {
-        if !text.is_empty() {
-            that.insert(name.to_string(), Value::from(text.as_str()));
-        }
-    }
+    let mut that = subject(&e.subject);
     let (test, value) = match &e.test {
         Test::Equals(value) => ("equals", value.clone()),
         Test::Exists(yes) => ("exists", Value::from(*yes)),
@@ -88,4 +77,27 @@ fn expectation(e: &Expectation) -> Value {
     let mut value = json!({"that": that});
     value[when] = time(at);
     value
+}
+
+fn subject(subject: &Subject) -> Map<String, Value> {
+    let texts: Vec<(&str, &str)> = match subject {
+        Subject::Objects(o) => vec![
+            ("kind", &o.kind),
+            ("apiVersion", &o.api_version),
+            ("namespace", &o.namespace),
+            ("name", &o.name),
+            ("path", &o.path),
+        ],
+        Subject::Heard(Heard::Answered { user, says, .. }) => vec![("user", user), ("says", says)],
+        Subject::Heard(Heard::Printed { says }) => vec![("printed", says)],
+        Subject::Heard(Heard::Wrote { what, kind, namespace, name }) => {
+            vec![("wrote", what), ("kind", kind), ("namespace", namespace), ("name", name)]
+        }
+    };
+    let given = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut that: Map<String, Value> = given.map(|(name, text)| (name.to_string(), Value::from(text))).collect();
+    if let Subject::Heard(Heard::Answered { code, .. }) = subject {
+        that.insert("answered".to_string(), Value::from(*code));
+    }
+    that
 }

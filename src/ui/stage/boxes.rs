@@ -173,7 +173,7 @@ fn informer(svg: &mut Svg, r: Rect, scene: &Scene, w: &Words) {
         svg.text("small", (r.x + 14.0, r.y + 46.0), w.fifo);
     }
     if let Some((kind, key, _)) = fifo.first() {
-        let word = &crate::i18n::deeds::watch_word(*kind)[..1];
+        let word = &kind.word()[..1];
         let more = if fifo.len() > 1 { format!(" +{}", fifo.len() - 1) } else { String::new() };
         svg.chip(
             "chip watch",

@@ -1,5 +1,7 @@
 //! Small operators of `Cache`, each with one habit that people met in real clusters. Scenarios ask for them as `lab-…`.
 
+mod owners;
+
 use crate::event::Phase;
 use crate::ids::{Gvr, Key};
 use crate::object::{Object, ObjectView, set};
@@ -25,7 +27,7 @@ struct Lab {
 }
 
 /// Every habit: name, what is watched, what is done.
-const LABS: [Lab; 14] = [
+const LABS: [Lab; 19] = [
     Lab { name: "lab-constant", sources: only_caches, reconcile: constant },
     Lab { name: "lab-counter", sources: only_caches, reconcile: counter },
     Lab { name: "lab-generation", sources: by_generation, reconcile: with_config },
@@ -40,6 +42,11 @@ const LABS: [Lab; 14] = [
     Lab { name: "lab-mirror", sources: only_caches, reconcile: mirror },
     Lab { name: "lab-touch", sources: only_caches, reconcile: touch },
     Lab { name: "lab-burst", sources: only_caches, reconcile: burst },
+    Lab { name: "lab-late-finalizer", sources: only_caches, reconcile: owners::late_finalizer },
+    Lab { name: "lab-held-cache", sources: only_caches, reconcile: owners::held_cache },
+    Lab { name: "lab-held-child", sources: with_configs, reconcile: owners::held_child },
+    Lab { name: "lab-foreign-child", sources: only_caches, reconcile: owners::foreign_child },
+    Lab { name: "lab-shared-child", sources: with_configs, reconcile: owners::shared_child },
 ];
 
 /// The operator with this habit.
